@@ -1,0 +1,75 @@
+# A fresh machine needs make and Python 3.11 or newer; everything else goes into .venv.
+# Try: make fly
+
+PYTHON ?=
+SCENARIO ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-input --progress-bar off
+PYTHONS := $(PYTHON) python3.13 python3.12 python3.11 python3 python
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-emit-index-url pyproject.toml requirements/build.in
+
+.DEFAULT_GOAL := help
+.PHONY: help setup fly test lint format bench docs lock clean
+.DELETE_ON_ERROR:
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+
+setup: $(VENV)/.base ## install skyrig into .venv
+
+fly: $(VENV)/.base ## fly a scenario: make fly SCENARIO=name-or-file (the default one if left out)
+	@$(BIN)/skyrig fly $(SCENARIO)
+
+test: $(VENV)/.dev ## run the tests: make test ARGS="-k vehicles"
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/.dev ## check style and types
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright --pythonpath $(BIN)/python
+
+format: $(VENV)/.dev ## put the code in style
+	@$(BIN)/ruff check --fix --show-fixes
+	@$(BIN)/ruff format
+
+bench: $(VENV)/.dev ## measure how fast it flies
+	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+docs: $(VENV)/.dev ## build the documentation into site/
+	@$(BIN)/mkdocs build --strict
+
+lock: $(VENV)/.dev ## choose versions anew and write requirements/*.lock
+	@$(COMPILE) --upgrade --output-file requirements/base.lock
+	@$(COMPILE) --upgrade --extra dev --constraint requirements/base.lock --output-file requirements/dev.lock
+
+clean: ## remove .venv, caches and what building left behind
+	@rm -rf $(VENV) build dist site .pytest_cache .ruff_cache .hypothesis
+	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps below say what .venv holds, so set-up runs only when a lock or pyproject.toml changes.
+
+$(VENV)/.made:
+	@for candidate in $(PYTHONS); do \
+	    "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+	    version=$$("$$candidate" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	    if ! "$$candidate" -c 'import ensurepip, venv' 2>/dev/null; then \
+	        echo "Python $$version has no venv module here: install the package python$$version-venv, then try again." >&2; exit 1; \
+	    fi; \
+	    echo "Creating $(VENV) with Python $$version"; \
+	    "$$candidate" -m venv --clear $(VENV) && touch $@; exit; \
+	done; \
+	echo "skyrig needs Python 3.11 or newer: install it, or name one with make PYTHON=/path/to/python3." >&2; exit 1
+
+$(VENV)/.base: $(VENV)/.made requirements/base.lock pyproject.toml
+	@echo "Installing skyrig and what it needs into $(VENV)"
+	@$(PIP) --require-hashes -r requirements/base.lock
+	@$(PIP) --no-build-isolation --no-deps --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base requirements/dev.lock
+	@echo "Installing what tests, checks and documentation need into $(VENV)"
+	@$(PIP) --require-hashes -r requirements/dev.lock
+	@touch $@
