@@ -39,7 +39,7 @@ bench: $(VENV)/.dev ## measure how fast it flies
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
 docs: $(VENV)/.dev ## build the documentation into site/
-	@$(BIN)/mkdocs build --strict
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 lock: $(VENV)/.dev ## choose versions anew and write requirements/*.lock
 	@$(COMPILE) --upgrade --output-file requirements/base.lock
