@@ -1,0 +1,16 @@
+"""Set up before any test imports skyrig: array shapes are checked, plots need no screen."""
+
+import os
+
+from hypothesis import settings
+from jaxtyping import install_import_hook
+
+os.environ["MPLBACKEND"] = "Agg"
+
+# Every annotated function and dataclass of the package checks its arguments while tests run.
+install_import_hook("skyrig", "beartype.beartype")
+
+# A compiled function's first example takes seconds, so no deadline; CI tries the same examples each time.
+settings.register_profile("local", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "local")

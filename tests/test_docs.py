@@ -1,0 +1,62 @@
+"""The README and every page of the documentation do what they say.
+
+Python blocks of a page run one after another in one namespace; console lines that begin with
+`$ skyrig` run through the installed command. Both run in an empty working directory.
+"""
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w+)[^\n]*\n(?P<body>.*?)^(?P=indent)```", re.M | re.S)
+
+
+def blocks(text: str, language: str) -> Iterator[tuple[int, str]]:
+    """The fenced blocks in `language`: how many lines stand above the body, and the body."""
+    for match in FENCE.finditer(text):
+        if match["language"] == language:
+            body = re.sub(rf"^{match['indent']}", "", match["body"], flags=re.M)
+            yield text.count("\n", 0, match.start("body")), body
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """The arguments of every `$ skyrig ...` line, a trailing backslash carrying on to the next line."""
+    for _, body in blocks(text, "console"):
+        for line in body.replace("\\\n", " ").splitlines():
+            if line.startswith("$ skyrig"):
+                yield shlex.split(line.removeprefix("$ "), comments=True)[1:]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = page.read_text(encoding="utf-8")
+
+    namespace = {"__name__": "__main__"}
+    for above, body in blocks(text, "python"):
+        # Blank lines on top make a traceback point at the line of the page.
+        exec(compile("\n" * above + body, str(page), "exec"), namespace)
+
+    for arguments in commands(text):
+        command = [str(Path(sys.executable).with_name("skyrig")), *arguments]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        assert ran.returncode == 0, f"$ skyrig {shlex.join(arguments)}\n{ran.stdout}{ran.stderr}"
+
+
+def test_blocks_are_found_also_when_indented() -> None:
+    text = (
+        "a\n\n```python\nx = 1\n```\n\n- item\n\n    ```python title='t'\n    if x:\n        y = 2\n    ```\n"
+    )
+    assert list(blocks(text, "python")) == [(3, "x = 1\n"), (9, "if x:\n    y = 2\n")]
+
+
+def test_commands_are_found_and_output_is_left_alone() -> None:
+    text = "```console\n$ skyrig fly drop \\\n    --plot  # look\nflown\n$ make fly\n```\n"
+    assert list(commands(text)) == [["fly", "drop", "--plot"]]
