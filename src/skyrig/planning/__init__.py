@@ -1,0 +1,67 @@
+"""References: the wanted motion of a payload or a vehicle, with exact derivatives up to the sixth.
+
+    from skyrig.planning import circle
+    motion = circle(radius=1.0, period=6.0).sample(times)
+
+Nothing here imports JAX; parameters or times that are JAX arrays make the same code trace.
+"""
+
+from skyrig.planning.circle import Circle, circle
+from skyrig.planning.hover import Hover, Step, hover, step
+from skyrig.planning.line import Line, land, line, takeoff
+from skyrig.planning.lissajous import Lissajous, figure_8, lissajous
+from skyrig.planning.minimum_derivative import MinimumDerivative, waypoints
+from skyrig.planning.reference import Reference, Sample
+from skyrig.planning.registry import REFERENCES, build
+from skyrig.planning.rotation import Combined, Rotation, combined, rotation
+from skyrig.planning.sequence import Sequence, sequence
+from skyrig.planning.table import Table, table
+
+# The names used in YAML; a new reference is one file and one line here.
+REFERENCES.update(
+    {
+        "hover": hover,
+        "step": step,
+        "line": line,
+        "takeoff": takeoff,
+        "land": land,
+        "circle": circle,
+        "waypoints": waypoints,
+        "lissajous": lissajous,
+        "figure-8": figure_8,
+        "rotation": rotation,
+        "combined": combined,
+        "table": table,
+        "sequence": sequence,
+    }
+)
+
+__all__ = [
+    "REFERENCES",
+    "Circle",
+    "Combined",
+    "Hover",
+    "Line",
+    "Lissajous",
+    "MinimumDerivative",
+    "Reference",
+    "Rotation",
+    "Sample",
+    "Sequence",
+    "Step",
+    "Table",
+    "build",
+    "circle",
+    "combined",
+    "figure_8",
+    "hover",
+    "land",
+    "line",
+    "lissajous",
+    "rotation",
+    "sequence",
+    "step",
+    "table",
+    "takeoff",
+    "waypoints",
+]

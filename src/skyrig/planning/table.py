@@ -1,0 +1,153 @@
+"""A motion recorded elsewhere: samples in a CSV file, joined by a spline of degree seven."""
+
+from __future__ import annotations
+
+import csv
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
+
+from skyrig.errors import InputError
+from skyrig.planning.arrays import Array
+from skyrig.planning.pieces import Pieces
+from skyrig.planning.pytree import static
+from skyrig.planning.reference import Reference
+from skyrig.planning.taylor import ORDER, Series
+
+DEGREE = 7
+"""So that the sixth derivative is continuous."""
+PLACES, ANGLES = ("x", "y", "z"), ("roll", "pitch", "yaw")
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Reference):
+    """The spline through all samples; position (m) and Euler angles (rad) in six columns."""
+
+    pieces: Pieces
+    rest: bool = static(default=False)
+
+    @property
+    def duration(self) -> Array:
+        """From the first sample to the last (s)."""
+        return self.pieces.breaks[-1]
+
+    @property
+    def knots(self) -> Array:
+        """Where pieces of the spline meet (s)."""
+        return self.pieces.breaks
+
+    @property
+    def inner_continuity(self) -> int:
+        """6, for degree seven."""
+        return ORDER
+
+    @property
+    def rest_orders(self) -> tuple[int, int]:
+        """Three derivatives vanish at ends at rest; otherwise the samples say, and it may be moving."""
+        return (3, 3) if self.rest else (0, 0)
+
+    def series(self, times: Array) -> tuple[Series, Series]:
+        """Position and angles from their pieces."""
+        both = self.pieces.series(times)
+        return both[..., :3], both[..., 3:]
+
+
+def table(*, file: str | os.PathLike[str], ends: str = "free", directory: str | None = None) -> Table:
+    """Fly what a CSV file says.
+
+    Its first line names the columns, in any order: t (s), x, y, z (m) and, if wanted, roll, pitch,
+    yaw (rad); the time of the first sample is taken as 0. The samples should be smooth: the spline
+    goes through every one of them, and its sixth derivative magnifies noise by the sampling rate to
+    the sixth power.
+
+    Args:
+        file: The CSV file, at least eight samples (two, if the ends are at rest).
+        ends: "free" lets the samples decide how it begins and ends, "rest" makes it begin and end
+            with velocity, acceleration and jerk zero.
+        directory: Where the file lies, if its name is relative.
+    """
+    if ends not in ("free", "rest"):
+        raise InputError(f"ends must be free or rest, not {ends!r}.")
+    path = Path(directory or "", file)
+    times, values = read(path)
+    return from_samples(times, values, ends=ends, field=f"file {path}")
+
+
+def from_samples(
+    times: Float[np.ndarray, " samples"],
+    values: Float[np.ndarray, "samples 6"],
+    *,
+    ends: str = "free",
+    field: str = "samples",
+) -> Table:
+    """The spline through samples of position (m) and roll, pitch, yaw (rad) at `times` (s)."""
+    from scipy.interpolate import PPoly, make_interp_spline  # takes a while to import; checks do without
+
+    least = 2 if ends == "rest" else DEGREE + 1
+    if len(times) < least:
+        raise InputError(f"{field} must hold at least {least} samples with ends {ends}, not {len(times)}.")
+    times = times - times[0]
+    zero = [(order, np.zeros(values.shape[1])) for order in (1, 2, 3)]
+    spline = make_interp_spline(times, values, k=DEGREE, bc_type=(zero, zero) if ends == "rest" else None)
+    local = PPoly.from_spline(spline)
+    whole = np.diff(local.x) > 0  # knots repeat at both ends, which leaves pieces of no length
+    origin, scale = local.x[:-1][whole], np.diff(local.x)[whole]
+    powers = np.arange(DEGREE + 1)[:, None]
+    coefficients = np.moveaxis(local.c[::-1, whole] * (scale**powers)[..., None], 0, 1)
+    return Table(Pieces(np.append(origin, times[-1]), origin, scale, coefficients), ends == "rest")
+
+
+def read(path: Path) -> tuple[Float[np.ndarray, " samples"], Float[np.ndarray, "samples 6"]]:
+    """Times (s) and positions with angles (m, rad) from a CSV file, checked line by line."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as lines:
+            rows = list(csv.reader(lines))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise InputError(f"file {path} cannot be read: {reason}.") from None
+    names = [name.strip() for name in rows[0]] if rows else []
+    _check_header(path, names)
+    wanted = ("t", *PLACES, *(ANGLES if ANGLES[0] in names else ()))
+    filled = [
+        (number, row) for number, row in enumerate(rows[1:], start=2) if any(cell.strip() for cell in row)
+    ]
+    values = np.zeros((len(filled), 7))
+    for i, (number, row) in enumerate(filled):
+        if len(row) != len(names):
+            raise InputError(f"file {path}, line {number} must have {len(names)} columns, not {len(row)}.")
+        for j, name in enumerate(wanted):
+            values[i, j] = _number(path, number, name, row[names.index(name)])
+        if i and values[i, 0] <= values[i - 1, 0]:
+            raise InputError(
+                f"file {path}, line {number}, column t must grow: "
+                f"{values[i, 0]:g} s follows {values[i - 1, 0]:g} s."
+            )
+    return values[:, 0], values[:, 1:]
+
+
+def _check_header(path: Path, names: list[str]) -> None:
+    known = ("t", *PLACES, *ANGLES)
+    for name in names:
+        if name not in known:
+            raise InputError(f"file {path}, line 1, column {name!r} must be one of {', '.join(known)}.")
+        if names.count(name) > 1:
+            raise InputError(f"file {path}, line 1 must name column {name} only once.")
+    needed = known if any(name in names for name in ANGLES) else known[:4]
+    missing = [name for name in needed if name not in names]
+    if missing:
+        raise InputError(
+            f"file {path}, line 1 must name the columns {', '.join(needed)}; {missing[0]} is missing."
+        )
+
+
+def _number(path: Path, line: int, column: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = np.nan
+    if not np.isfinite(value):
+        raise InputError(f"file {path}, line {line}, column {column} must be a finite number, not {text!r}.")
+    return value
