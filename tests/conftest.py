@@ -7,8 +7,9 @@ from jaxtyping import install_import_hook
 
 os.environ["MPLBACKEND"] = "Agg"
 
-# Every annotated function and dataclass of the package checks its arguments while tests run.
-install_import_hook("skyrig", "beartype.beartype")
+# Every annotated function and dataclass of the package checks its arguments while tests run. As in Python's
+# own typing, an int will do where a float is asked for.
+install_import_hook("skyrig", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
 
 # A compiled function's first example takes seconds, so no deadline; CI tries the same examples each time.
 settings.register_profile("local", deadline=None)
