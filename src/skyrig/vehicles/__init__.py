@@ -1,0 +1,18 @@
+"""Vehicles and payloads as data: mass, inertia, rotors, limits, attachments. Free of JAX."""
+
+from skyrig.vehicles.airframe import Airframe, airframe, airframe_names
+from skyrig.vehicles.payload import Payload, payload, payload_names
+from skyrig.vehicles.shapes import Ball, Box, Prism, Shape
+
+__all__ = [
+    "Airframe",
+    "Ball",
+    "Box",
+    "Payload",
+    "Prism",
+    "Shape",
+    "airframe",
+    "airframe_names",
+    "payload",
+    "payload_names",
+]
