@@ -56,11 +56,14 @@ def euler_angles(field: str, value: object) -> Array:
     return numbers(field, value, (3,))
 
 
+def whole(field: str, value: object, least: int, most: int) -> int:
+    """A whole number within bounds: JAX compiles for these, so they are never arrays."""
+    if not isinstance(value, int) or not least <= value <= most:
+        raise InputError(f"{field} must be a whole number from {least} to {most}, not {value!r}.")
+    return value
+
+
 def _traced(field: str, value: object, shape: tuple[int | None, ...]) -> Array:
-    xp = sys.modules["jax.numpy"]
-    array = xp.asarray(value, dtype=float)
-    if array.ndim != len(shape) or any(
-        want not in (None, have) for want, have in zip(shape, array.shape, strict=True)
-    ):
-        raise InputError(f"{field} must have shape {shape}, not {array.shape}.")
+    array = sys.modules["jax.numpy"].asarray(value, dtype=float)
+    checks.numbers(field, np.zeros(array.shape), shape)
     return array

@@ -1,16 +1,17 @@
 """One polynomial segment by what it does at its two ends, with rational arithmetic where it matters.
 
 On the unit segment 0 <= s <= 1 the data are d = (x, x', ..., x^(c)) at s = 0, then the same at
-s = 1. The power form of the segment and its cost, the integral of the squared k-th derivative, are
-linear and quadratic in d. Their matrices are small but ill-conditioned to compute, so they are
-computed exactly and rounded once. A segment lasting T has the same matrices for d_j T^j.
+s = 1. The segment's power form is linear in d, and so is its k-th derivative in orthonormal Legendre
+polynomials, whose squares then sum up to the cost. These matrices are small but ill-conditioned to
+compute, so they are computed exactly and rounded once. A segment lasting T has the same matrices for
+d_j T^j.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from math import factorial
+from math import comb, factorial
 
 import numpy as np
 from jaxtyping import Float
@@ -21,8 +22,8 @@ Matrix = list[list[Fraction]]
 @cache
 def segment(
     derivative: int, continuity: int, degree: int
-) -> tuple[Float[np.ndarray, "powers data"], Float[np.ndarray, "data data"]]:
-    """Power coefficients and cost of the best unit segment with given end data.
+) -> tuple[Float[np.ndarray, "powers data"], Float[np.ndarray, "legendre data"]]:
+    """Power coefficients and k-th derivative of the best unit segment with given end data.
 
     Args:
         derivative: k, the derivative whose squared integral is the cost.
@@ -31,23 +32,29 @@ def segment(
             (s(1-s))^(c+1), is used up here to lower the cost.
 
     Returns:
-        P and Q: the segment is sum_n (P d)_n s^n, and its cost d.Q d.
+        P and L: the segment is sum_n (P d)_n s^n, and its cost the square of L d.
     """
     ends, size = 2 * (continuity + 1), degree + 1
     values = [[_power_derivative(n, j, 0) for n in range(ends)] for j in range(continuity + 1)]
     values += [[_power_derivative(n, j, 1) for n in range(ends)] for j in range(continuity + 1)]
     powers = _solve(values, _identity(ends)) + [[Fraction(0)] * ends for _ in range(size - ends)]
-    gram = [[_gram(a, b, derivative) for b in range(size)] for a in range(size)]
     if size > ends:
         bubbles = _transpose([_bubble(continuity + 1, extra, size) for extra in range(size - ends)])
+        gram = [[_gram(a, b, derivative) for b in range(size)] for a in range(size)]
         weighed = _multiply(_transpose(bubbles), gram)
         best = _solve(_multiply(weighed, bubbles), _multiply(weighed, powers))
-        powers = [
-            [p - q for p, q in zip(*rows, strict=True)]
-            for rows in zip(powers, _multiply(bubbles, best), strict=True)
-        ]
-    cost = _multiply(_transpose(powers), _multiply(gram, powers))
-    return np.array(powers, dtype=float), np.array(cost, dtype=float)
+        powers = _subtract(powers, _multiply(bubbles, best))
+    legendre = [[_legendre(n, m, derivative) for m in range(size)] for n in range(size - derivative)]
+    norms = np.sqrt(2 * np.arange(size - derivative) + 1.0)[:, None]
+    return np.array(powers, dtype=float), norms * np.array(_multiply(legendre, powers), dtype=float)
+
+
+def _legendre(n: int, m: int, k: int) -> Fraction:
+    """The integral over 0..1 of the n-th shifted Legendre polynomial times the k-th derivative of s^m."""
+    if m < k:
+        return Fraction(0)
+    terms = ((-1) ** (n + i) * comb(n, i) * comb(n + i, i) * Fraction(1, m - k + i + 1) for i in range(n + 1))
+    return _power_derivative(m, k, 1) * sum(terms, Fraction(0))
 
 
 def _power_derivative(n: int, j: int, s: int) -> Fraction:
@@ -72,6 +79,10 @@ def _bubble(n: int, extra: int, size: int) -> list[Fraction]:
 
 def _identity(n: int) -> Matrix:
     return [[Fraction(int(i == j)) for j in range(n)] for i in range(n)]
+
+
+def _subtract(a: Matrix, b: Matrix) -> Matrix:
+    return [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)]
 
 
 def _transpose(a: Matrix) -> Matrix:

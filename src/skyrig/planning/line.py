@@ -8,7 +8,17 @@ from jaxtyping import Float
 
 from skyrig.errors import InputError
 from skyrig.planning import smoothstep
-from skyrig.planning.arrays import Array, Scalar, Vector, euler_angles, is_jax, namespace, numbers, positive
+from skyrig.planning.arrays import (
+    Array,
+    Scalar,
+    Vector,
+    euler_angles,
+    is_jax,
+    namespace,
+    numbers,
+    positive,
+    whole,
+)
 from skyrig.planning.pytree import static
 from skyrig.planning.reference import Reference
 from skyrig.planning.taylor import ORDER, Series
@@ -74,8 +84,7 @@ def line(
         continuity: Derivatives up to this one are continuous, holds included: 2 is the published
             quintic, 4 a nonic, 6 a polynomial of degree 13.
     """
-    if continuity not in range(1, ORDER + 1):
-        raise InputError(f"continuity must be a whole number from 1 to {ORDER}, not {continuity!r}.")
+    whole("continuity", continuity, 1, ORDER)
     first, last = numbers("start", start, (3,)), numbers("end", end, (3,))
     before = euler_angles("attitude", attitude)
     after = before if end_attitude is None else euler_angles("end_attitude", end_attitude)

@@ -10,7 +10,17 @@ from jaxtyping import Float
 from skyrig.errors import InputError
 from skyrig.planning import allocation as allocate
 from skyrig.planning import spline
-from skyrig.planning.arrays import Array, Scalar, Vector, euler_angles, is_jax, namespace, numbers, positive
+from skyrig.planning.arrays import (
+    Array,
+    Scalar,
+    Vector,
+    euler_angles,
+    is_jax,
+    namespace,
+    numbers,
+    positive,
+    whole,
+)
 from skyrig.planning.pieces import Pieces
 from skyrig.planning.pytree import static
 from skyrig.planning.reference import Reference
@@ -133,15 +143,10 @@ def _rest(motion: object, problem: spline.Problem) -> int:
 def _problem(
     derivative: int, continuity: int | None, degree: int | None, start: Vector, end: Vector, count: int
 ) -> spline.Problem:
-    if derivative not in range(2, 7):
-        raise InputError(f"derivative must be a whole number from 2 to 6, not {derivative!r}.")
-    c = derivative - 1 if continuity is None else continuity
+    whole("derivative", derivative, 2, 6)
     least = derivative // 2  # below, every segment could be bent at no cost
-    if c not in range(least, 9):
-        raise InputError(f"continuity must be a whole number from {least} to 8, not {c!r}.")
-    n = 2 * c + 1 if degree is None else degree
-    if n not in range(max(2 * c + 1, derivative), 18):
-        raise InputError(f"degree must be a whole number from {max(2 * c + 1, derivative)} to 17, not {n!r}.")
+    c = whole("continuity", derivative - 1 if continuity is None else continuity, least, 8)
+    n = whole("degree", 2 * c + 1 if degree is None else degree, max(2 * c + 1, derivative), 17)
     motions = [_motion(f"{name}_motion", motion, c) for name, motion in (("start", start), ("end", end))]
     # Pieces of degree k-1 cost nothing; the conditions on them must leave no choice among such paths.
     known = [min(len(motion), derivative - 1) for motion in motions]

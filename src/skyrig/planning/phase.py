@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from skyrig.errors import InputError
 from skyrig.planning import smoothstep
-from skyrig.planning.arrays import Array, Scalar, is_jax, namespace, numbers, positive
+from skyrig.planning.arrays import Array, Scalar, is_jax, namespace, numbers, positive, whole
 from skyrig.planning.pytree import Tree, static
 from skyrig.planning.taylor import ORDER, Series, constant, variable
 
@@ -82,8 +82,7 @@ def phase(
         cruise: time at the cruising rate (s).
         continuity: Highest continuous derivative, 1 to 6; 3 is the published quintic ramp.
     """
-    if continuity not in range(1, ORDER + 1):
-        raise InputError(f"continuity must be a whole number from 1 to {ORDER}, not {continuity!r}.")
+    whole("continuity", continuity, 1, ORDER)
     period = numbers("period", period)
     if not is_jax(period) and period == 0:
         raise InputError("period must not be zero.")

@@ -113,8 +113,9 @@ def body_rate(euler: Series) -> Series:
     """
     xp = namespace(euler)
     d_roll, d_pitch, d_yaw = (taylor.differentiate(euler)[..., axis] for axis in range(3))
-    sin_roll, cos_roll = taylor.sin_cos(euler[:ORDER, ..., 0])
-    sin_pitch, cos_pitch = taylor.sin_cos(euler[:ORDER, ..., 1])
+    (sin_roll, sin_pitch), (cos_roll, cos_pitch) = (
+        (both[..., 0], both[..., 1]) for both in taylor.sin_cos(euler[:ORDER, ..., :2])
+    )
     across = taylor.multiply(d_yaw, cos_pitch)
     return xp.stack(
         [

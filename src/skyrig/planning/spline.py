@@ -1,13 +1,14 @@
 """The path of least squared k-th derivative through waypoints at given times (RotorTM, eqs. 59-60).
 
 The unknowns are derivatives 1..c at the waypoints (Richter, Bry and Roy, ISRR 2013), in units of
-the mean segment duration, which leaves a block tridiagonal, positive definite system. Neighbouring
-segments share these derivatives, so they are continuous by construction. With c = k-1, least cost
-also makes derivatives k to 2k-2 continuous: each condition of stationarity is one of continuity.
+the mean segment duration. Neighbouring segments share them, so they are continuous by construction.
+With c = k-1, least cost also makes derivatives k to 2k-2 continuous: each condition of stationarity
+is one of continuity.
 
-Only differences of waypoints enter, so a path far from the origin loses no digits. Measured with 30
-waypoints and segments alike within 10:1, the scaled matrix has a condition number below 1e5 up to
-k = 4 and below 1e10 for k = 6; the power basis would pass 1e16.
+Each segment's k-th derivative is written in orthonormal Legendre polynomials, so the cost is a sum of
+squares and its minimum a linear least-squares problem. Solved by QR, that has the square root of the
+condition number of the quadratic form: 1e4 instead of 1e8 for k = 6 and 30 evenly timed waypoints with
+free ends. Only differences of waypoints enter, so a path far from the origin loses no digits.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ def node_derivatives(
     given = np.concatenate([index[0, :n_start], index[-1, :n_end]])
     free = np.setdiff1d(index, given)
     fixed = xp.concatenate([problem.start * powers[:n_start], problem.end * powers[:n_end]])
-    rest = -load[free] - matrix[free][:, given] @ fixed
-    found = _solve(matrix[free][:, free], rest) if len(free) else xp.zeros((0, columns))
+    rest = -load - matrix[:, given] @ fixed
+    found = _least_squares(matrix[:, free], rest) if len(free) else xp.zeros((0, columns))
     back = np.argsort(np.concatenate([free, given]))
     return xp.concatenate([found, fixed])[back].reshape(size, c, columns) / powers
 
@@ -74,12 +75,13 @@ def cost(problem: Problem, waypoints: Array, nodes: Array, durations: Array) -> 
     The slope is that of the least cost, too: at the minimum the derivatives' share of it vanishes.
     """
     xp = namespace(waypoints, nodes, durations)
-    exponents = _exponents(problem)
+    exponents, T = _exponents(problem), durations[:, None]
+    legendre = hermite.segment(*problem[:3])[1]
     step = (waypoints[1:] - waypoints[:-1])[:, None]
     data = xp.concatenate([xp.zeros_like(step), nodes[:-1], step, nodes[1:]], axis=1)
-    weights = hermite.segment(*problem[:3])[1] * xp.einsum("mac,mbc->mab", data, data)
-    T = durations[:, None, None]
-    return (weights * T**exponents).sum(), (weights * exponents * T ** (exponents - 1)).sum(axis=(1, 2))
+    values = legendre @ (data * (T**exponents)[..., None])
+    slopes = legendre @ (data * (exponents * T ** (exponents - 1))[..., None])
+    return (values**2).sum(), (2 * values * slopes).sum(axis=(1, 2))
 
 
 def pieces(problem: Problem, waypoints: Array, nodes: Array, durations: Array) -> Pieces:
@@ -109,46 +111,36 @@ def pieces(problem: Problem, waypoints: Array, nodes: Array, durations: Array) -
 
 
 def _system(problem: Problem, waypoints: Array, durations: Array) -> tuple[Array, Array]:
-    """Matrix and load of the derivatives at all waypoints, node by node."""
+    """What derivatives and waypoints contribute to the Legendre coefficients of all segments."""
     xp = namespace(waypoints, durations)
     c, segments = problem.continuity, len(durations)
-    local = hermite.segment(*problem[:3])[1] * durations[:, None, None] ** _exponents(problem)
-    left, right, end = slice(1, c + 1), slice(c + 2, 2 * c + 2), c + 1
-    step = (waypoints[1:] - waypoints[:-1])[:, None]
-
+    local = hermite.segment(*problem[:3])[1] * (durations[:, None] ** _exponents(problem))[:, None]
     i = np.arange(segments)
-    matrix = xp.zeros((segments + 1, c, segments + 1, c))
-    matrix = _add(matrix, (i, slice(None), i), local[:, left, left])
-    matrix = _add(matrix, (i + 1, slice(None), i + 1), local[:, right, right])
-    matrix = _add(matrix, (i, slice(None), i + 1), local[:, left, right])
-    matrix = _add(matrix, (i + 1, slice(None), i), local[:, right, left])
-    load = xp.zeros((segments + 1, c, waypoints.shape[1]))
-    load = _add(load, (i,), local[:, left, end, None] * step)
-    load = _add(load, (i + 1,), local[:, right, end, None] * step)
-    size = (segments + 1) * c
-    return matrix.reshape(size, size), load.reshape(size, -1)
+    matrix = xp.zeros((segments, local.shape[1], segments + 1, c))
+    matrix = _put(matrix, (i, slice(None), i), local[..., 1 : c + 1])
+    matrix = _put(matrix, (i, slice(None), i + 1), local[..., c + 2 :])
+    load = local[..., c + 1, None] * (waypoints[1:] - waypoints[:-1])[:, None]
+    return matrix.reshape(-1, (segments + 1) * c), load.reshape(-1, waypoints.shape[1])
 
 
-def _exponents(problem: Problem) -> Float[np.ndarray, "data data"]:
-    """Powers of the duration that the cost's entries carry when derivatives are in real time."""
-    orders = np.tile(np.arange(problem.continuity + 1), 2)
-    return orders[:, None] + orders + 1.0 - 2 * problem.derivative
+def _exponents(problem: Problem) -> Float[np.ndarray, " data"]:
+    """Powers of the duration that go with each of a segment's data, derivatives being in real time."""
+    return np.tile(np.arange(problem.continuity + 1), 2) + 0.5 - problem.derivative
 
 
-def _solve(matrix: Array, right: Array) -> Array:
-    """A positive definite system, scaled to a unit diagonal and refined once."""
+def _least_squares(matrix: Array, right: Array) -> Array:
+    """The least squares solution, columns scaled alike first; unlike SVD's it can be differentiated."""
     xp = namespace(matrix, right)
-    scale = 1 / xp.sqrt(xp.diagonal(matrix))[:, None]
-    matrix, right = matrix * scale * scale[:, 0], right * scale
-    first = xp.linalg.solve(matrix, right)
-    return scale * (first + xp.linalg.solve(matrix, right - matrix @ first))
+    scale = 1 / xp.sqrt((matrix**2).sum(axis=0))
+    q, r = xp.linalg.qr(matrix * scale)
+    return scale[:, None] * xp.linalg.solve(r, q.T @ right)
 
 
-def _add(array: Array, index: Any, values: Array) -> Array:
+def _put(array: Array, index: Any, values: Array) -> Array:
     if isinstance(array, np.ndarray):
-        array[index] += values
+        array[index] = values
         return array
-    return array.at[index].add(values)
+    return array.at[index].set(values)
 
 
 def _from(points: Array, coefficients: Array) -> Series:

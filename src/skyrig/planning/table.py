@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,7 +85,7 @@ def from_samples(
     field: str = "samples",
 ) -> Table:
     """The spline through samples of position (m) and roll, pitch, yaw (rad) at `times` (s)."""
-    from scipy.interpolate import PPoly, make_interp_spline  # takes a while to import; checks do without
+    from scipy.interpolate import make_interp_spline  # takes a while to import; checks do without
 
     least = 2 if ends == "rest" else DEGREE + 1
     if len(times) < least:
@@ -92,12 +93,11 @@ def from_samples(
     times = times - times[0]
     zero = [(order, np.zeros(values.shape[1])) for order in (1, 2, 3)]
     spline = make_interp_spline(times, values, k=DEGREE, bc_type=(zero, zero) if ends == "rest" else None)
-    local = PPoly.from_spline(spline)
-    whole = np.diff(local.x) > 0  # knots repeat at both ends, which leaves pieces of no length
-    origin, scale = local.x[:-1][whole], np.diff(local.x)[whole]
-    powers = np.arange(DEGREE + 1)[:, None]
-    coefficients = np.moveaxis(local.c[::-1, whole] * (scale**powers)[..., None], 0, 1)
-    return Table(Pieces(np.append(origin, times[-1]), origin, scale, coefficients), ends == "rest")
+    breaks = np.unique(spline.t)  # they repeat at both ends
+    origin, scale = breaks[:-1], np.diff(breaks)
+    derivatives = [spline(origin, nu=n) / math.factorial(n) for n in range(DEGREE + 1)]
+    coefficients = np.stack(derivatives, axis=1) * (scale[:, None] ** np.arange(DEGREE + 1))[..., None]
+    return Table(Pieces(breaks, origin, scale, coefficients), ends == "rest")
 
 
 def read(path: Path) -> tuple[Float[np.ndarray, " samples"], Float[np.ndarray, "samples 6"]]:

@@ -2,8 +2,8 @@
 
 A series is an array whose leading axis holds the coefficients x^(k)/k! of x(t + tau) in powers of
 tau; the other axes are whatever is expanded (times, components) and broadcast. Sums, and products
-with plain numbers, are those of arrays; everything else is here. Recurrences as in Griewank and
-Walther, Evaluating Derivatives, ch. 13. Works on NumPy and on JAX arrays.
+with plain numbers, are those of arrays; everything else is here (Griewank and Walther, Evaluating
+Derivatives, ch. 13). Works on NumPy and on JAX arrays.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from skyrig.planning.arrays import Array, namespace
 ORDER = 6
 """Highest derivative that references carry: exact body accelerations of a cable rig ask for the sixth."""
 
-Series = Float[Array, "order ..."]
+Series = Float[Array, "_ ..."]
 
 
 def constant(value: Array, order: int = ORDER) -> Series:
@@ -37,16 +37,33 @@ def variable(value: Array, rate: Array = 1.0, order: int = ORDER) -> Series:
 
 def multiply(a: Series, b: Series) -> Series:
     """The product of two series (Cauchy), as long as the shorter of the two."""
-    terms = range(min(len(a), len(b)))
-    return _stack([sum(a[j] * b[k - j] for j in range(k + 1)) for k in terms])
+    n = min(len(a), len(b))
+    xp = namespace(a, b)
+    if xp is np:
+        out = np.zeros((n, *np.broadcast_shapes(a.shape[1:], b.shape[1:])))
+        for j in range(n):
+            out[j:] += a[j] * b[: n - j]
+        return out
+    # Traced, few large operations compile faster than many small ones: row k of the gather holds
+    # a_k, a_(k-1), ..., a_0, then zeros.
+    order = np.subtract.outer(np.arange(n), np.arange(n))
+    rows = xp.concatenate([a[:n], xp.zeros_like(a[:1])])[np.where(order < 0, n, order)]
+    return xp.sum(rows * b[:n], axis=1)
+
+
+def compose(outer: Series, inner: Series) -> Series:
+    """The series of f(a), given f's own coefficients f^(n)/n! at the value of the series a = `inner`."""
+    xp = namespace(outer, inner)
+    out = outer[-1:]
+    for n in range(len(inner) - 2, -1, -1):  # Horner in the part of a that moves, tau * inner[1:]
+        out = xp.concatenate([outer[n : n + 1], multiply(out, inner[1 : len(out) + 1])])
+    return out
 
 
 def reciprocal(a: Series) -> Series:
     """1/a, for a series that is not zero."""
-    out = [1 / a[0]]
-    for k in range(1, len(a)):
-        out.append(-out[0] * sum(a[j] * out[k - j] for j in range(1, k + 1)))
-    return _stack(out)
+    powers = _column(np.arange(1.0, len(a) + 1), a)
+    return compose(-((-1 / a[0]) ** powers), a)
 
 
 def divide(a: Series, b: Series) -> Series:
@@ -56,21 +73,19 @@ def divide(a: Series, b: Series) -> Series:
 
 def sqrt(a: Series) -> Series:
     """The square root of a positive series."""
-    root = namespace(a).sqrt(a[0])
-    out = [root]
-    for k in range(1, len(a)):
-        out.append((a[k] - sum(out[j] * out[k - j] for j in range(1, k))) / (2 * root))
-    return _stack(out)
+    binomials = np.cumprod([1.0] + [(1.5 - n) / n for n in range(1, len(a))])
+    powers = _column(0.5 - np.arange(len(a)), a)
+    return compose(_column(binomials, a) * a[0] ** powers, a)
 
 
 def sin_cos(a: Series) -> tuple[Series, Series]:
-    """Sine and cosine of a series; each one's recurrence needs the other."""
+    """Sine and cosine of a series."""
     xp = namespace(a)
-    sine, cosine = [xp.sin(a[0])], [xp.cos(a[0])]
-    for k in range(1, len(a)):
-        sine.append(sum(j * a[j] * cosine[k - j] for j in range(1, k + 1)) / k)
-        cosine.append(-sum(j * a[j] * sine[k - j] for j in range(1, k + 1)) / k)
-    return _stack(sine), _stack(cosine)
+    sine, cosine = xp.sin(a[0]), xp.cos(a[0])
+    turns = [(sine, cosine), (cosine, -sine), (-sine, -cosine), (-cosine, sine)]
+    outer = xp.stack([xp.stack(turns[n % 4]) for n in range(len(a))])
+    both = compose(from_derivatives(outer), a[:, None])
+    return both[:, 0], both[:, 1]
 
 
 def polynomial(coefficients: Array, s: Array, rate: Array) -> Series:
@@ -82,11 +97,18 @@ def polynomial(coefficients: Array, s: Array, rate: Array) -> Series:
         rate: ds/dt (1/s when s is normalised time).
     """
     xp = namespace(coefficients, s, rate)
-    shape = np.broadcast_shapes(np.shape(s), np.shape(rate), np.shape(coefficients)[1:])
-    out = xp.zeros((ORDER + 1, *shape))
-    for c in reversed(coefficients):  # Horner; times (s + rate tau) is a shift and two products
-        out = xp.concatenate([(out[0] * s + c)[None], out[1:] * s + out[:-1] * rate])
-    return out
+    if np.ndim(coefficients) == 1:
+        coefficients = coefficients.reshape(-1, *[1] * np.ndim(s))
+    n, k = np.arange(len(coefficients)), np.arange(ORDER + 1)
+    # The k-th coefficient of the series is a polynomial of its own, sum_n C(n+k, k) c_(n+k) s^n.
+    binomials = np.array([[float(math.comb(i + j, j)) for j in k] for i in n])
+    padded = xp.concatenate([coefficients, xp.zeros_like(coefficients[:1])])
+    rows = padded[np.minimum(np.add.outer(n, k), len(n))]
+    rows = rows * binomials.reshape(*binomials.shape, *[1] * (rows.ndim - 2))
+    out = rows[-1]
+    for row in rows[-2::-1]:
+        out = out * s + row
+    return out * rate ** _column(k, out)
 
 
 def dot(a: Series, b: Series) -> Series:
@@ -123,8 +145,3 @@ def from_derivatives(d: Series) -> Series:
 def _column(values: Array, like: Series) -> Array:
     """One number a coefficient, shaped to broadcast against a series."""
     return values.reshape(-1, *[1] * (np.ndim(like) - 1))
-
-
-def _stack(terms: list[Array]) -> Series:
-    xp = namespace(*terms)
-    return xp.stack(xp.broadcast_arrays(*terms))
