@@ -1,0 +1,60 @@
+"""skyrig: multirotors that carry payloads, simulated exactly.
+
+Importing this package sets three defaults of JAX for the process, each only where nothing else was said:
+float64 arrays (JAX_ENABLE_X64), a compilation cache on disk (JAX_COMPILATION_CACHE_DIR), and XLA's option to
+run small loops as one kernel, which makes a single flight several times faster. See docs/conventions.md.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from skyrig import switches as _switches
+from skyrig.errors import FlightDiverged, InputError
+
+if TYPE_CHECKING:
+    from skyrig.rigs import Cable, Inputs, Linked, Slung, Winch, trim
+    from skyrig.sim import Cut, Poke, rollout
+    from skyrig.vehicles import airframe, payload
+
+__version__ = "0.1.0"
+
+_switches.set_defaults()
+
+# Names that need JAX (or NumPy) are imported when first asked for: the command line answers fast without them.
+_ROOMS = {
+    "Cable": "skyrig.rigs",
+    "Inputs": "skyrig.rigs",
+    "Linked": "skyrig.rigs",
+    "Slung": "skyrig.rigs",
+    "Winch": "skyrig.rigs",
+    "trim": "skyrig.rigs",
+    "Cut": "skyrig.sim",
+    "Poke": "skyrig.sim",
+    "rollout": "skyrig.sim",
+    "airframe": "skyrig.vehicles",
+    "payload": "skyrig.vehicles",
+}
+
+__all__ = [
+    "Cable",
+    "Cut",
+    "FlightDiverged",
+    "InputError",
+    "Inputs",
+    "Linked",
+    "Poke",
+    "Slung",
+    "Winch",
+    "airframe",
+    "payload",
+    "rollout",
+    "trim",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return getattr(importlib.import_module(_ROOMS[name]), name)
+    raise AttributeError(f"module 'skyrig' has no attribute {name!r}")

@@ -1,0 +1,88 @@
+"""Vector algebra with the components first: a vector is (3, ...), a matrix (3, 3, ...), a quaternion (4, ...).
+
+Inside the physics every array carries its components in front and whatever it is repeated over (vehicles,
+then flights of a batch) behind, so that batches are contiguous in memory and run in vector instructions.
+Arrays that people hand in or get back have xyz last, as usual.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+Vector = Float[Array, "3 *shape"]
+Matrix = Float[Array, "3 3 *shape"]
+Quaternion = Float[Array, "4 *shape"]
+
+
+def dot(a: Array, b: Array) -> Array:
+    """Scalar product over the leading axis."""
+    return (a * b).sum(0)
+
+
+def cross(a: Array, b: Array) -> Array:
+    """Vector product over the leading axis."""
+    return jnp.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def apply(matrix: Array, vector: Array) -> Array:
+    """Matrix times vector."""
+    return (matrix * vector[None]).sum(1)
+
+
+def apply_transposed(matrix: Array, vector: Array) -> Array:
+    """Transposed matrix times vector: for a rotation, from the world into the body."""
+    return (matrix * vector[:, None]).sum(0)
+
+
+def rotation_matrix(q: Array) -> Array:
+    """Rotation body-to-world of a wxyz unit quaternion."""
+    w, x, y, z = q
+    return jnp.stack(
+        [
+            jnp.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)]),
+            jnp.stack([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)]),
+            jnp.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]),
+        ]
+    )
+
+
+def upward_axis(q: Array) -> Array:
+    """Third column of the rotation matrix: where a vehicle's thrust points in the world."""
+    w, x, y, z = q
+    return jnp.stack([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
+
+
+def multiply(p: Array, q: Array) -> Array:
+    """Quaternion product."""
+    a, b, c, d = p
+    w, x, y, z = q
+    return jnp.stack(
+        [
+            a * w - b * x - c * y - d * z,
+            a * x + b * w + c * z - d * y,
+            a * y - b * z + c * w + d * x,
+            a * z + b * y - c * x + d * w,
+        ]
+    )
+
+
+def attitude_rate(q: Array, rate: Array) -> Array:
+    """Time derivative of a quaternion whose body turns at `rate` (rad/s, body frame)."""
+    w, x, y, z = q
+    a, b, c = rate
+    return 0.5 * jnp.stack(
+        [-x * a - y * b - z * c, w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a]
+    )
+
+
+def normalised(q: Array) -> Array:
+    """A quaternion at length one."""
+    return q / jnp.sqrt(dot(q, q))
+
+
+def safe_length(vector: Array) -> Array:
+    """Length of a vector, with a zero derivative (not NaN) where the vector is zero."""
+    square = dot(vector, vector)
+    nowhere = square == 0
+    return jnp.where(nowhere, 0.0, jnp.sqrt(jnp.where(nowhere, 1.0, square)))

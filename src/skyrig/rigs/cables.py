@@ -1,0 +1,124 @@
+"""Cables as people describe them: a length, two ends, perhaps a winch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from skyrig import checks
+from skyrig.errors import InputError
+
+Point = Sequence[float] | np.ndarray | Array
+
+
+@dataclass(frozen=True)
+class Winch:
+    """A drum that reels cable out and in, within its limits."""
+
+    rate: float
+    """Fastest reeling, either way (m/s)."""
+    acceleration: float
+    """Hardest speeding up and slowing down (m/s^2)."""
+    shortest: float
+    """Least free length it leaves (m)."""
+    longest: float
+    """Most cable it can let out (m)."""
+
+
+@dataclass(frozen=True)
+class Cable:
+    """A massless cable that pulls and never pushes, from a vehicle's hook to a point of the payload."""
+
+    length: float | Array
+    """Free length (m); with a winch, the length at the start."""
+    attachment: Point = (0.0, 0.0, 0.0)
+    """Where it holds the payload, in the payload's frame from its centre of mass (m)."""
+    hook: Point | None = None
+    """Where it hangs on the vehicle, in the vehicle's frame from its centre of mass (m); None: at the centre."""
+    winch: Winch | None = None
+
+
+class WinchLimits(eqx.Module):
+    """The winches of a rig as arrays; a cable without one has rate limit zero."""
+
+    rate: Float[Array, "n *batch"]
+    acceleration: Float[Array, "n *batch"]
+    shortest: Float[Array, "n *batch"]
+    longest: Float[Array, "n *batch"]
+
+    def drive(
+        self,
+        length: Float[Array, "n *batch"],
+        rate: Float[Array, "n *batch"],
+        wanted: Float[Array, "n *batch"],
+        dt: Float[Array, "*batch"],
+    ) -> Float[Array, "n *batch"]:
+        """Reel-out acceleration to hold over the coming `dt` (m/s^2).
+
+        The wanted rate is cut to the rate limit and to what can still be braked before the end of the drum;
+        it is then reached as fast as the acceleration limit allows, at the earliest at the end of `dt`.
+        """
+        a = jnp.maximum(self.acceleration, 1e-300 if length.dtype == jnp.float64 else 1e-30)
+        half = a * dt / 2
+
+        def brakable(room: Array) -> Array:
+            # a speed v held for dt and then braked at a needs v dt + v^2 / 2a of room
+            return jnp.sqrt(half**2 * 4 + 2 * a * jnp.maximum(room, 0.0)) - 2 * half
+
+        fastest = jnp.minimum(self.rate, brakable(self.longest - length))
+        slowest = jnp.maximum(-self.rate, -brakable(length - self.shortest))
+        target = jnp.clip(wanted, slowest, fastest)
+        return jnp.clip((target - rate) / dt, -self.acceleration, self.acceleration)
+
+
+def checked(check, field: str, value, *arguments) -> Array:
+    """`value` after `check`, as a JAX array; traced values (inside jit, grad, vmap) pass unchecked."""
+    if isinstance(value, jax.core.Tracer):
+        return jnp.asarray(value)
+    return jnp.asarray(check(field, value, *arguments))
+
+
+def cable_arrays(
+    cables: Sequence[Cable],
+) -> tuple[Array, Array, Array | None, WinchLimits | None]:
+    """Lengths (n), attachments (3, n), hooks (3, n) or None, winches or None; checked."""
+    lengths, attachments, hooks = [], [], []
+    for k, cable in enumerate(cables):
+        lengths.append(checked(checks.positive, f"cables[{k}].length", cable.length))
+        attachments.append(checked(checks.numbers, f"cables[{k}].attachment", cable.attachment, (3,)))
+        hook = (0.0, 0.0, 0.0) if cable.hook is None else cable.hook
+        hooks.append(checked(checks.numbers, f"cables[{k}].hook", hook, (3,)))
+    hooked = any(cable.hook is not None for cable in cables)
+    return (
+        jnp.stack(lengths),
+        jnp.stack(attachments, axis=-1),
+        jnp.stack(hooks, axis=-1) if hooked else None,
+        _winch_limits(cables),
+    )
+
+
+def _winch_limits(cables: Sequence[Cable]) -> WinchLimits | None:
+    if all(cable.winch is None for cable in cables):
+        return None
+    rows = []
+    for k, cable in enumerate(cables):
+        winch = cable.winch
+        if winch is None:
+            rows.append([0.0, 0.0, 0.0, 1e9])
+            continue
+        for name in ("rate", "acceleration", "shortest", "longest"):
+            checks.positive(f"cables[{k}].winch.{name}", getattr(winch, name))
+        if not isinstance(cable.length, jax.core.Tracer) and not winch.shortest <= cable.length <= winch.longest:
+            raise InputError(
+                f"cables[{k}].length is {float(cable.length):g} m, but its winch holds it between "
+                f"{winch.shortest:g} and {winch.longest:g} m."
+            )
+        rows.append([winch.rate, winch.acceleration, winch.shortest, winch.longest])
+    columns = np.asarray(rows, dtype=np.float64).T
+    return WinchLimits(*(jnp.asarray(column) for column in columns))

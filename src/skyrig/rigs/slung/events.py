@@ -1,0 +1,250 @@
+"""What happens when cables of a slung rig go slack or taut: guards, impacts, release, drift.
+
+A cable at full length pulls or lets go by the sign of its tension. A slack cable that reaches its length
+with speed is an impact: impulses along all cables at full length, pulling only, settle every length rate at
+once (RotorTM eqs. 40-57 as one complementarity problem in cable space).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from skyrig import algebra
+from skyrig.rigs.bodies import Bodies, Inputs, Reset, Watch, rearmed
+from skyrig.rigs.complementarity import complementarity, masked_solve
+from skyrig.rigs.slung.motion import (
+    Push,
+    Spans,
+    cable_matrix,
+    free_acceleration,
+    free_stretch,
+    motion,
+    pull,
+    spans,
+)
+from skyrig.rigs.slung.parameters import SlungParameters, SlungState
+
+class Tolerances(NamedTuple):
+    """What counts as zero, by precision."""
+
+    length: float
+    """A slack cable may overshoot its length by this before it arrives (m)."""
+    tie: float
+    """Cables this close to their length when another arrives, arrive with it (m)."""
+    snap: float
+    """Length rates below this at a reset are taken as zero, which ends chattering (m/s)."""
+    tension: float
+    """A taut cable may push by this share of a vehicle's weight before it lets go."""
+    acceleration: float
+    """A slack cable at its length must be drawn out by this to become taut (m/s^2)."""
+
+
+def tolerances(dtype) -> Tolerances:
+    """Tolerances for float64 or float32."""
+    if dtype == jnp.float64:
+        return Tolerances(length=1e-12, tie=1e-10, snap=1e-5, tension=1e-11, acceleration=1e-10)
+    return Tolerances(length=2e-6, tie=1e-5, snap=3e-3, tension=1e-5, acceleration=1e-4)
+
+
+def watch(
+    rig: SlungParameters, state: SlungState, span: Spans, tension: Array, left: Array
+) -> tuple[Watch, Bool[Array, "*batch"]]:
+    """Guards of every cable and of the ground, and whether a reset is due at this very state."""
+    at = tolerances(span.distance.dtype)
+    excess = span.distance - state.length
+    growth = span.rate - state.reel
+    weight = rig.mass * (jnp.abs(rig.gravity) + 1.0)
+    pushing = -tension - at.tension * weight
+    slack = ~state.taut & ~state.cut
+    cable = jnp.where(state.taut, pushing, jnp.where(slack, excess - at.length, -1.0))
+    height, climb = state.payload.position[2], state.payload.velocity[2]
+    aside = state.side == 0
+    value = jnp.concatenate([cable, jnp.where(aside, -1.0, -state.side * height)[None]])
+    slope = jnp.concatenate([jnp.where(slack, growth, 0.0), (-state.side * climb)[None]])
+    known = jnp.concatenate([slack, ~aside[None]]).astype(value.dtype)
+    full = slack & (excess >= -at.tie)
+    arriving = full & (growth > at.snap)
+    drawn = full & (jnp.abs(growth) <= at.snap) & (left > at.acceleration)
+    torn = state.taut & ((jnp.abs(growth) > at.snap) | (pushing > 0))
+    return Watch(value, slope, known), jnp.any(arriving | drawn | torn, axis=0)
+
+
+def rates(rig: SlungParameters, state: SlungState, inputs: Inputs):
+    """Derivative, guards, and whether a reset is due now."""
+    derivative, tension, span, left = motion(rig, state, inputs)
+    return derivative, *watch(rig, state, span, tension, left)
+
+
+def settle(rig: SlungParameters, state: SlungState, inputs: Inputs) -> tuple[SlungState, Watch]:
+    """Take the drift of one step out of quaternions, taut lengths and their rates; guards at the end.
+
+    Lengths and rates are corrected along the cables through the same matrix: the centre of mass stays, and
+    velocity corrections keep both momenta.
+    """
+    state = eqx.tree_at(
+        lambda s: (s.payload.attitude, s.vehicles.attitude),
+        state,
+        (algebra.normalised(state.payload.attitude), algebra.normalised(state.vehicles.attitude)),
+    )
+    span = spans(rig, state)
+    free = free_acceleration(rig, state, inputs)
+    stretch = free_stretch(rig, state, span, free)
+    matrix = cable_matrix(rig, span)
+    sides = jnp.stack([stretch, span.distance - state.length, span.rate - state.reel])
+    tension, shift, jerk = masked_solve(matrix, sides, state.taut)
+    guards, _ = watch(rig, state, span, tension, stretch)
+    moved = _displaced(state, pull(rig, span, shift))
+    return _kicked(moved, pull(rig, span, jerk)), guards
+
+
+def _kicked(state: SlungState, by: Push) -> SlungState:
+    """Velocities changed by an impulse's push."""
+    body, craft = state.payload, state.vehicles
+    turned = craft.rate if by.vehicles_turn is None else craft.rate + by.vehicles_turn
+    return eqx.tree_at(
+        lambda s: (s.payload, s.vehicles),
+        state,
+        (
+            Bodies(body.position, body.velocity + by.payload, body.attitude, body.rate + by.payload_turn),
+            Bodies(craft.position, craft.velocity + by.vehicles, craft.attitude, turned),
+        ),
+    )
+
+
+def _displaced(state: SlungState, by: Push) -> SlungState:
+    """Poses moved by a small push; quaternions back at length one."""
+    body, craft = state.payload, state.vehicles
+
+    def turned(attitude, turn):
+        return algebra.normalised(attitude + algebra.attitude_rate(attitude, turn))
+
+    craft_attitude = craft.attitude if by.vehicles_turn is None else turned(craft.attitude, by.vehicles_turn)
+    return eqx.tree_at(
+        lambda s: (s.payload, s.vehicles),
+        state,
+        (
+            Bodies(body.position + by.payload, body.velocity, turned(body.attitude, by.payload_turn), body.rate),
+            Bodies(craft.position + by.vehicles, craft.velocity, craft_attitude, craft.rate),
+        ),
+    )
+
+
+def reset(rig: SlungParameters, state: SlungState, inputs: Inputs, patience: Float[Array, "*batch"]) -> tuple[SlungState, Reset]:
+    """Decide at one instant which cables pull, and settle the impulses that this takes.
+
+    Args:
+        rig: The rig.
+        state: The state at the instant, a guard just past zero.
+        inputs: What acts on the rig just now.
+        patience: Factor on the snap tolerance, 1 at first and growing when one step holds very many events.
+    """
+    at = tolerances(state.length.dtype)
+    snap = at.snap * patience
+    span = spans(rig, state)
+    matrix = cable_matrix(rig, span)
+    growth = span.rate - state.reel
+    full = ~state.cut & (state.taut | (span.distance - state.length >= -at.tie))
+    arrived = full & ~state.taut & (growth > snap)
+    # restitution is for cables that arrive, never for taut ones jerked along
+    wanted = growth + jnp.where(arrived, rig.restitution * growth, 0.0)
+    blow = complementarity(matrix, wanted, full)
+    after = _kicked(state, pull(rig, span, blow.value))
+
+    span_after = spans(rig, after)
+    kept = full & (span_after.rate - after.reel > -snap)
+    kept = kept & ~(arrived & (rig.restitution * growth > snap))
+    stretch = free_stretch(rig, after, span_after, free_acceleration(rig, after, inputs))
+    hold = complementarity(matrix, stretch, kept)
+    taut = hold.active & kept
+    (jerk,) = masked_solve(matrix, (span_after.rate - after.reel)[None], taut)
+    after = _kicked(after, pull(rig, span, jerk))
+    passed = (after.side != 0) & (-after.side * after.payload.position[2] > 0)
+    after = eqx.tree_at(lambda s: (s.taut, s.side), after, (taut, jnp.where(passed, 0.0, after.side)))
+    record = Reset(
+        arrived=arrived,
+        tightened=~arrived & ~state.taut & taut,
+        loosened=(state.taut | (arrived & ~(rig.restitution * growth > snap))) & ~taut,
+        ground=passed,
+        impulse=blow.value,
+        active=blow.active,
+        bounced=arrived,
+        taut=taut,
+        solved=blow.solved & hold.solved,
+    )
+    return after, record
+
+
+def rearm(rig: SlungParameters, state: SlungState) -> SlungState:
+    """Watch z = 0 again once the payload has left it."""
+    return eqx.tree_at(lambda s: s.side, state, rearmed(state.side, state.payload.position[2]))
+
+
+def prepare(rig: SlungParameters, state: SlungState, inputs: Inputs, dt: Array) -> SlungState:
+    """Set the winches' acceleration for the coming step."""
+    if rig.winch is None:
+        return state
+    wanted = jnp.zeros_like(state.length) if inputs.winch is None else inputs.winch
+    drive = rig.winch.drive(state.length, state.reel, wanted, dt)
+    return eqx.tree_at(lambda s: s.drive, state, drive)
+
+
+def poke(rig: SlungParameters, state: SlungState, impulse: Array, point: Array) -> SlungState:
+    """An impulse (N s, world frame) at a point of the payload (m, payload frame); cables answer at the reset."""
+    body = state.payload
+    local = algebra.apply_transposed(algebra.rotation_matrix(body.attitude), impulse)
+    spin = algebra.apply(rig.payload_inverse_inertia, algebra.cross(point, local))
+    changed = Bodies(body.position, body.velocity + impulse / rig.payload_mass, body.attitude, body.rate + spin)
+    return eqx.tree_at(lambda s: s.payload, state, changed)
+
+
+def sever(rig: SlungParameters, state: SlungState, cut: Bool[Array, "n *batch"]) -> SlungState:
+    """Cables cut, for good."""
+    return eqx.tree_at(lambda s: (s.taut, s.cut), state, (state.taut & ~cut, state.cut | cut))
+
+
+def blank(rig: SlungParameters, state: SlungState) -> Reset:
+    """A reset in which nothing happened: the shape of a log's row."""
+    no = jnp.zeros_like(state.taut)
+    never = jnp.zeros_like(state.side, dtype=bool)
+    return Reset(no, no, no, never, jnp.zeros_like(state.length), no, no, no, never)
+
+
+def replay(
+    rig: SlungParameters, state: SlungState, inputs: Inputs, row: Reset, located: Bool[Array, "*batch"]
+) -> tuple[SlungState, Float[Array, "*batch"]]:
+    """The reset of `row` again, with its sets given, so that it differentiates; and the shift of its time.
+
+    The second value is zero, with the derivative of the arrival time: an arriving cable's length is reached
+    later by (d - l) / (rate of d - l). Releases and ground passings need none: nothing jumps there.
+    """
+    span = spans(rig, state)
+    growth = span.rate - state.reel
+    excess = span.distance - state.length
+    first = located & row.arrived & (jnp.cumsum(row.arrived, axis=0) == 1)
+    speed = jnp.where(first, jax.lax.stop_gradient(growth), 1.0)
+    shift = -jnp.where(first, (excess - jax.lax.stop_gradient(excess)) / speed, 0.0).sum(0)
+    derivative = motion(rig, state, inputs)[0]
+    state = derivative.advance(state, shift)
+
+    span = spans(rig, state)
+    matrix = cable_matrix(rig, span)
+    growth = span.rate - state.reel
+    wanted = growth + jnp.where(row.bounced, rig.restitution * growth, 0.0)
+    (impulse,) = masked_solve(matrix, wanted[None], row.active)
+    after = _kicked(state, pull(rig, span, impulse))
+    span_after = spans(rig, after)
+    (jerk,) = masked_solve(matrix, (span_after.rate - after.reel)[None], row.taut)
+    after = _kicked(after, pull(rig, span, jerk))
+    side = jnp.where(row.ground, 0.0, after.side)
+    return eqx.tree_at(lambda s: (s.taut, s.side), after, (row.taut, side)), shift
+
+
+def guards_off(rig: SlungParameters, state: SlungState) -> Watch:
+    """Guards that all stay below zero: the shape of a bracket's end."""
+    ones = jnp.ones((rig.count + 1, *state.side.shape), state.side.dtype)
+    return Watch(-ones, 0 * ones, 0 * ones)

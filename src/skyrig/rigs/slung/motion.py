@@ -1,0 +1,176 @@
+"""How a slung rig moves between events, with a given set of cables taut.
+
+One matrix does all a cable does (RotorTM eqs. 18-22 and 40-57 in cable space): it turns pulls into
+length accelerations, impulses into length rates, and corrections into lengths.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from skyrig import algebra
+from skyrig.algebra import apply, apply_transposed, cross, dot
+from skyrig.rigs.bodies import Bodies, Inputs
+from skyrig.rigs.complementarity import masked_solve
+from skyrig.rigs.slung.parameters import SlungParameters, SlungRate, SlungState
+
+
+class Spans(NamedTuple):
+    """The cables' geometry: the span from hook to attachment, taut or not."""
+
+    distance: Float[Array, "n *batch"]
+    direction: Float[Array, "3 n *batch"]
+    """xi: unit vector from the hook to the attachment, world frame."""
+    rate: Float[Array, "n *batch"]
+    """Time derivative of the distance (m/s)."""
+    across: Float[Array, "n *batch"]
+    """Squared relative velocity across the span, over the distance (m/s^2)."""
+    body_direction: Float[Array, "3 n *batch"]
+    """xi in the payload's frame."""
+    lever: Float[Array, "3 n *batch"]
+    """tau: attachment x xi, payload frame (m)."""
+    turn: Float[Array, "3 n *batch"]
+    """J_L^-1 tau: angular acceleration of the payload against a unit pull."""
+    hook_lever: Float[Array, "3 n *batch"] | None
+    """sigma: hook x xi, vehicle frame (m)."""
+    hook_turn: Float[Array, "3 n *batch"] | None
+
+
+def spans(rig: SlungParameters, state: SlungState) -> Spans:
+    """Where the cables' ends are and how they move apart."""
+    body, craft = state.payload, state.vehicles
+    turn_to_world = algebra.rotation_matrix(body.attitude)[:, :, None]
+    rate = body.rate[:, None]
+    apart = body.position[:, None] + apply(turn_to_world, rig.attachment) - craft.position
+    drift = body.velocity[:, None] + apply(turn_to_world, cross(rate, rig.attachment)) - craft.velocity
+    craft_rotation = None
+    if rig.hook is not None:
+        craft_rotation = algebra.rotation_matrix(craft.attitude)
+        apart = apart - apply(craft_rotation, rig.hook)
+        drift = drift - apply(craft_rotation, cross(craft.rate, rig.hook))
+    square = dot(apart, apart)
+    nowhere = square == 0
+    root = jnp.sqrt(jnp.where(nowhere, 1.0, square))
+    distance = jnp.where(nowhere, 0.0, root)
+    inverse = jnp.where(nowhere, 0.0, 1 / root)
+    xi = apart * inverse
+    along = dot(xi, drift)
+    xi_body = apply_transposed(turn_to_world, xi)
+    tau = cross(rig.attachment, xi_body)
+    sigma = None if craft_rotation is None else cross(rig.hook, apply_transposed(craft_rotation, xi))
+    return Spans(
+        distance=distance,
+        direction=xi,
+        rate=along,
+        across=(dot(drift, drift) - along**2) * inverse,
+        body_direction=xi_body,
+        lever=tau,
+        turn=apply(rig.payload_inverse_inertia[:, :, None], tau),
+        hook_lever=sigma,
+        hook_turn=None if sigma is None else apply(rig.inverse_inertia, sigma),
+    )
+
+
+def cable_matrix(rig: SlungParameters, span: Spans) -> Float[Array, "n n *batch"]:
+    """How a pull in cable k speeds up the shortening of cable j (1/kg).
+
+    A_jk = xi_j.xi_k/m_L + tau_j.J_L^-1 tau_k + delta_jk (1/m_k + sigma_k.J_k^-1 sigma_k)
+    """
+    own = 1 / rig.mass
+    if span.hook_lever is not None:
+        own = own + dot(span.hook_lever, span.hook_turn)
+    xi, tau, turn = span.direction, span.lever, span.turn
+    shared = (xi[:, :, None] * xi[:, None] / rig.payload_mass + tau[:, :, None] * turn[:, None]).sum(0)
+    identity = jnp.eye(rig.count, dtype=xi.dtype).reshape((rig.count, rig.count) + (1,) * (xi.ndim - 2))
+    return shared + identity * own
+
+
+class Push(NamedTuple):
+    """Accelerations, velocity changes or displacements of all bodies; rotations in body frames."""
+
+    payload: Float[Array, "3 *batch"]
+    payload_turn: Float[Array, "3 *batch"]
+    vehicles: Float[Array, "3 n *batch"]
+    vehicles_turn: Float[Array, "3 n *batch"] | None
+
+
+def pull(rig: SlungParameters, span: Spans, tension: Float[Array, "n *batch"]) -> Push:
+    """What pulls along the cables do to every body: forces to accelerations, impulses to velocity changes."""
+    force = tension * span.direction
+    return Push(
+        payload=-force.sum(1) / rig.payload_mass,
+        payload_turn=-(tension * span.turn).sum(1),
+        vehicles=force / rig.mass,
+        vehicles_turn=None if span.hook_turn is None else tension * span.hook_turn,
+    )
+
+
+def free_acceleration(rig: SlungParameters, state: SlungState, inputs: Inputs) -> Push:
+    """Accelerations of all bodies with no cable at all (RotorTM eqs. 12, 14, 15, plus external wrenches)."""
+    body, craft = state.payload, state.vehicles
+    down = jnp.stack([jnp.zeros_like(rig.gravity), jnp.zeros_like(rig.gravity), -rig.gravity])
+    payload = down + jnp.zeros_like(body.velocity)
+    if inputs.payload_force is not None:
+        payload = payload + inputs.payload_force / rig.payload_mass
+    torque = -cross(body.rate, apply(rig.payload_inertia, body.rate))
+    if inputs.payload_torque is not None:
+        torque = torque + apply_transposed(algebra.rotation_matrix(body.attitude), inputs.payload_torque)
+    vehicles = inputs.thrust / rig.mass * algebra.upward_axis(craft.attitude) + down[:, None]
+    if inputs.vehicle_force is not None:
+        vehicles = vehicles + inputs.vehicle_force / rig.mass
+    moment = inputs.moment - cross(craft.rate, apply(rig.inertia, craft.rate))
+    if inputs.vehicle_torque is not None:
+        moment = moment + apply_transposed(algebra.rotation_matrix(craft.attitude), inputs.vehicle_torque)
+    return Push(payload, apply(rig.payload_inverse_inertia, torque), vehicles, apply(rig.inverse_inertia, moment))
+
+
+def free_stretch(rig: SlungParameters, state: SlungState, span: Spans, free: Push) -> Float[Array, "n *batch"]:
+    """Acceleration at which each span would outgrow its cable if no cable pulled (m/s^2).
+
+    b - l_ddot of the cable matrix's equation: free accelerations of both ends along the span, centripetal
+    terms of the lever arms, and the relative velocity across the span.
+    """
+    rate, spin = state.payload.rate[:, None], free.payload_turn[:, None]
+    local = cross(spin, rig.attachment) + cross(rate, cross(rate, rig.attachment))
+    ends = span.direction * (free.payload[:, None] - free.vehicles) + span.body_direction * local
+    if span.hook_lever is not None:
+        whirl = state.vehicles.rate
+        xi = apply_transposed(algebra.rotation_matrix(state.vehicles.attitude), span.direction)
+        ends = ends - xi * (cross(free.vehicles_turn, rig.hook) + cross(whirl, cross(whirl, rig.hook)))
+    b = ends.sum(0) + span.across
+    return b - state.drive
+
+
+def motion(
+    rig: SlungParameters, state: SlungState, inputs: Inputs
+) -> tuple[SlungRate, Float[Array, "n *batch"], Spans, Float[Array, "n *batch"]]:
+    """Derivative with the taut set fixed, tensions (N), spans, and what is left of the free stretch (m/s^2)."""
+    span = spans(rig, state)
+    free = free_acceleration(rig, state, inputs)
+    stretch = free_stretch(rig, state, span, free)
+    matrix = cable_matrix(rig, span)
+    tension = masked_solve(matrix, stretch[None], state.taut)[0]
+    left = stretch - (matrix * tension[None]).sum(1)
+    by = pull(rig, span, tension)
+    body, craft = state.payload, state.vehicles
+    turn = free.vehicles_turn if by.vehicles_turn is None else free.vehicles_turn + by.vehicles_turn
+    derivative = SlungRate(
+        payload=Bodies(
+            body.velocity,
+            free.payload + by.payload,
+            algebra.attitude_rate(body.attitude, body.rate),
+            free.payload_turn + by.payload_turn,
+        ),
+        vehicles=Bodies(
+            craft.velocity,
+            free.vehicles + by.vehicles,
+            algebra.attitude_rate(craft.attitude, craft.rate),
+            turn,
+        ),
+        length=state.reel if rig.winch is not None else None,
+        reel=state.drive if rig.winch is not None else None,
+    )
+    return derivative, tension, span, left

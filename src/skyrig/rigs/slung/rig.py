@@ -1,0 +1,167 @@
+"""The slung rig: built from parts, handed states as people write them, and flown by `sim`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import numpy.typing as npt
+from jaxtyping import Array, Float
+
+from skyrig import checks
+from skyrig.constants import GRAVITY
+from skyrig.errors import InputError
+from skyrig.rigs.bodies import Bodies, Inputs, bodies_from_arrays
+from skyrig.rigs.cables import Cable, cable_arrays, checked
+from skyrig.rigs.slung import events
+from skyrig.rigs.slung.motion import cable_matrix, motion, spans
+from skyrig.rigs.slung.parameters import SlungParameters, SlungRate, SlungState
+
+START = 1e-9
+"""A cable this close to its length at the start is at its length; one longer by more is an error (m)."""
+
+
+class Slung(SlungParameters):
+    """Vehicles that carry a payload on cables; build one with `Slung.build`."""
+
+    @staticmethod
+    def build(
+        vehicles: Sequence[Any],
+        payload: Any,
+        cables: Sequence[Cable],
+        restitution: float = 0.0,
+        gravity: float = GRAVITY,
+    ) -> Slung:
+        """A slung rig from its parts.
+
+        Args:
+            vehicles: Anything with `mass` (kg) and `inertia` (kg m^2), such as `skyrig.vehicles.airframe(name)`.
+            payload: Anything with `mass` (kg) and `inertia` (kg m^2, or None for a point mass).
+            cables: One for each vehicle, in the same order.
+            restitution: Share of an arriving cable's rate that comes back, 0 (inelastic) up to below 1.
+            gravity: m/s^2, downwards.
+        """
+        if len(vehicles) == 0:
+            raise InputError("vehicles must name at least one vehicle, but the list is empty.")
+        if len(vehicles) != len(cables):
+            raise InputError(f"cables must be one for each vehicle: {len(cables)} cables for {len(vehicles)} vehicles.")
+        mass = [checked(checks.positive, f"vehicles[{k}].mass", v.mass) for k, v in enumerate(vehicles)]
+        inertia = [checked(checks.inertia, f"vehicles[{k}].inertia", v.inertia) for k, v in enumerate(vehicles)]
+        length, attachment, hook, winch = cable_arrays(cables)
+        if payload.inertia is None:
+            if np.any(np.asarray(attachment) != 0):
+                raise InputError("cables[].attachment must be (0, 0, 0) on a point-mass payload; give it an inertia.")
+            payload_inertia = payload_inverse = jnp.zeros((3, 3))
+        else:
+            payload_inertia = checked(checks.inertia, "payload.inertia", payload.inertia)
+            payload_inverse = jnp.linalg.inv(payload_inertia)
+        if not 0 <= float(restitution) < 1:
+            raise InputError(f"restitution must be at least 0 and below 1, not {restitution}.")
+        return Slung(
+            mass=jnp.stack(mass),
+            inertia=jnp.stack(inertia, axis=-1),
+            inverse_inertia=jnp.stack([jnp.linalg.inv(j) for j in inertia], axis=-1),
+            payload_mass=checked(checks.positive, "payload.mass", payload.mass),
+            payload_inertia=payload_inertia,
+            payload_inverse_inertia=payload_inverse,
+            attachment=attachment,
+            hook=hook,
+            length=length,
+            winch=winch,
+            restitution=jnp.asarray(restitution, dtype=length.dtype),
+            gravity=checked(checks.numbers, "gravity", gravity).astype(length.dtype),
+        )
+
+    def state(
+        self,
+        payload_position: npt.ArrayLike,
+        vehicle_position: npt.ArrayLike,
+        *,
+        payload_velocity: npt.ArrayLike | None = None,
+        payload_attitude: npt.ArrayLike | None = None,
+        payload_rate: npt.ArrayLike | None = None,
+        vehicle_velocity: npt.ArrayLike | None = None,
+        vehicle_attitude: npt.ArrayLike | None = None,
+        vehicle_rate: npt.ArrayLike | None = None,
+        cable_length: npt.ArrayLike | None = None,
+        cut: npt.ArrayLike | None = None,
+    ) -> SlungState:
+        """A state from arrays with xyz last; what is left out is zero (or level, for attitudes).
+
+        A cable at its length with no rate starts taut. One at its length with a growing span starts with an
+        impact. A span longer than its cable is an error.
+
+        Args:
+            payload_position: (3,) m, world.
+            vehicle_position: (n, 3) m, world.
+            payload_velocity: (3,) m/s, world.
+            payload_attitude: (4,) wxyz, body to world.
+            payload_rate: (3,) rad/s, body frame.
+            vehicle_velocity: (n, 3) m/s, world.
+            vehicle_attitude: (n, 4) wxyz, body to world.
+            vehicle_rate: (n, 3) rad/s, body frame.
+            cable_length: (n,) m; the rig's own where left out.
+            cut: (n,) True where a cable is cut already.
+        """
+        payload = bodies_from_arrays(
+            "payload", (), payload_position, payload_velocity, payload_attitude, payload_rate
+        )
+        vehicles = bodies_from_arrays(
+            "vehicle", (self.count,), vehicle_position, vehicle_velocity, vehicle_attitude, vehicle_rate
+        )
+        n = self.count
+        length = self.length if cable_length is None else checked(checks.positive, "cable_length", cable_length, (n,))
+        gone = jnp.zeros(n, bool) if cut is None else jnp.asarray(np.asarray(cut, dtype=bool))
+        zeros = jnp.zeros_like(length)
+        state = SlungState(
+            payload,
+            vehicles,
+            length,
+            zeros,
+            zeros,
+            jnp.zeros(n, bool),
+            gone,
+            jnp.sign(payload.position[2]),
+        )
+        span = spans(self, state)
+        excess = np.asarray(span.distance - length)
+        for k in np.flatnonzero((excess > START) & ~np.asarray(gone)):
+            raise InputError(
+                f"vehicle_position[{k}] is {float(span.distance[k]):.9g} m from its attachment, "
+                f"more than its cable's length of {float(length[k]):.9g} m."
+            )
+        taut = ~gone & (jnp.abs(span.distance - length) < START) & (jnp.abs(span.rate) < START)
+        return SlungState(payload, vehicles, length, zeros, zeros, taut, gone, state.side)
+
+    def tension(self, state: SlungState, inputs: Inputs) -> Float[Array, "n *batch"]:
+        """Tension of every cable (N) with the state's taut set."""
+        return motion(self, state, inputs)[1]
+
+    def cable_matrix(self, state: SlungState) -> Float[Array, "n n *batch"]:
+        """How a pull in cable k speeds up the shortening of cable j (1/kg)."""
+        return cable_matrix(self, spans(self, state))
+
+    def derivative(self, state: SlungState, inputs: Inputs) -> SlungRate:
+        """Time derivative of the state, pure: the same arguments always give the same answer."""
+        return motion(self, state, inputs)[0]
+
+    def bodies(self, state: SlungState) -> tuple[Bodies, Bodies]:
+        """Payload and vehicles."""
+        return state.payload, state.vehicles
+
+    def cable_state(self, state: SlungState) -> tuple[Array, Array]:
+        """Free lengths (m) and which cables are taut."""
+        return state.length, state.taut
+
+    rates = events.rates
+    settle = events.settle
+    reset = events.reset
+    prepare = events.prepare
+    poke = events.poke
+    sever = events.sever
+    rearm = events.rearm
+    blank = events.blank
+    guards_off = events.guards_off
+    replay = events.replay

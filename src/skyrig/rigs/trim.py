@@ -1,0 +1,206 @@
+"""Hover: the state and inputs in which a rig stays where it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import nnls
+
+from skyrig import checks
+from skyrig.errors import InputError
+from skyrig.rigs.linked import Linked
+from skyrig.rigs.slung import Slung
+
+
+@dataclass(frozen=True)
+class Trim:
+    """An equilibrium of a rig."""
+
+    state: Any
+    thrust: np.ndarray
+    """(n,) N."""
+    moment: np.ndarray
+    """(n, 3) N m, vehicles' body frames."""
+    tension: np.ndarray
+    """(n,) N; empty for rigid links."""
+    exact: bool
+    """Whether the payload holds the pose that was asked for."""
+    note: str
+    """One sentence on what was found."""
+
+
+def trim(
+    rig: Slung | Linked,
+    position: npt.ArrayLike,
+    attitude: npt.ArrayLike = (1.0, 0.0, 0.0, 0.0),
+    lean: float | None = None,
+) -> Trim:
+    """The hover of `rig` with its payload at a pose.
+
+    Slung rigs hang on cables that lean outwards by `lean`; the payload keeps the attitude asked for if cables
+    that only pull can hold it there, else it takes the nearest attitude in which they can, and `note` says so.
+    Linked rigs can only hover with the thrusts upright: they keep the yaw and level out.
+
+    Args:
+        rig: The rig.
+        position: (3,) where the payload's centre of mass shall be (m).
+        attitude: (4,) quaternion wxyz of the payload.
+        lean: Angle of the cables from the vertical (rad). By default 0, or 0.35 where several cables share
+            one attachment point and would otherwise put the vehicles in one place.
+    """
+    place = checks.numbers("position", position, (3,))
+    pose = checks.unit_quaternion("attitude", np.asarray(attitude, dtype=float))
+    return _trim_linked(rig, place, pose) if isinstance(rig, Linked) else _trim_slung(rig, place, pose, lean)
+
+
+def _trim_slung(rig: Slung, position: np.ndarray, attitude: np.ndarray, lean: float | None) -> Trim:
+    points = np.asarray(rig.attachment).T
+    gravity = float(rig.gravity)
+    load = float(rig.payload_mass) * gravity
+    crowded = len(points) > 1 and np.abs(points - points[0]).max() < 1e-9
+    slope = (0.35 if crowded else 0.0) if lean is None else float(lean)
+    if not 0 <= slope < 1.4:
+        raise InputError(f"lean must be at least 0 and below 1.4 rad, not {slope:g}.")
+    rotation = _rotation(attitude)
+    up = _cable_directions(points @ rotation.T, slope)
+    tension, miss = _pulls(points @ rotation.T, up, load)
+    exact = miss < 1e-9 * max(load, 1e-12)
+    note = "The payload hovers at the pose asked for."
+    if not exact:
+        turn = _nearest_turn(points @ rotation.T)
+        rotation = turn @ rotation
+        up = _cable_directions(points @ rotation.T, 0.0)
+        tension, miss = _pulls(points @ rotation.T, up, load)
+        angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1) / 2, -1, 1)))
+        if miss > 1e-9 * max(load, 1e-12):
+            raise InputError("position and attitude have no equilibrium nearby: the cables cannot hold the payload.")
+        note = f"Cables that only pull cannot hold the attitude asked for; the payload hangs {angle:.3g} degrees from it."
+    weights = np.asarray(rig.mass) * gravity
+    thrusts = weights[:, None] * [0.0, 0.0, 1.0] + tension[:, None] * up
+    thrust = np.linalg.norm(thrusts, axis=1)
+    attitudes = np.stack([_tilt_to(vector) for vector in thrusts])
+    turns = np.stack([_rotation(q) for q in attitudes])
+    hooks = np.zeros((rig.count, 3)) if rig.hook is None else np.asarray(rig.hook).T
+    ends = position + points @ rotation.T
+    vehicles = ends + np.asarray(rig.length)[:, None] * up - np.einsum("kij,kj->ki", turns, hooks)
+    # the cable pulls its vehicle along -up at the hook; the rotors hold against the turning this makes
+    pulls = np.einsum("kji,kj->ki", turns, -tension[:, None] * up)
+    moment = -np.cross(hooks, pulls)
+    state = rig.state(position, vehicles, payload_attitude=_quaternion(rotation), vehicle_attitude=attitudes)
+    return Trim(state, thrust, moment, tension, bool(exact), note)
+
+
+def _cable_directions(points: np.ndarray, lean: float) -> np.ndarray:
+    """Unit vectors from attachment to vehicle, leaning outwards from the payload's middle."""
+    flat = points[:, :2] - points[:, :2].mean(axis=0)
+    size = np.linalg.norm(flat, axis=1)
+    turn = 2 * np.pi * np.arange(len(points)) / len(points)
+    around = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    outward = np.where(size[:, None] > 1e-9, flat / np.maximum(size, 1e-9)[:, None], around)
+    if len(points) == 1:
+        outward = np.zeros((1, 2))
+        lean = 0.0
+    return np.concatenate([np.sin(lean) * outward, np.full((len(points), 1), np.cos(lean))], axis=1)
+
+
+def _pulls(points: np.ndarray, up: np.ndarray, load: float) -> tuple[np.ndarray, float]:
+    """Tensions (least effort, none below zero) that carry `load` without turning it, and what is missing (N)."""
+    scale = max(np.linalg.norm(points, axis=1).max(), 1e-3)
+    balance = np.concatenate([up, np.cross(points, up) / scale], axis=1).T
+    wanted = np.array([0, 0, load, 0, 0, 0.0])
+    tension = np.linalg.lstsq(balance, wanted, rcond=1e-12)[0]
+    if tension.min() < -1e-12 * load:
+        # a slight price on effort picks one of many answers; the active cables are then solved exactly
+        heavy = np.concatenate([1e5 * balance, np.eye(len(points))])
+        rough, _ = nnls(heavy, np.concatenate([1e5 * wanted, np.zeros(len(points))]))
+        active = rough > 1e-7 * load
+        tension = np.zeros(len(points))
+        if active.any():
+            tension[active] = np.linalg.lstsq(balance[:, active], wanted, rcond=1e-12)[0]
+    tension = np.where(np.abs(tension) < 1e-13 * load, 0.0, tension)
+    miss = float(np.abs(balance @ tension - wanted).max()) if tension.min() >= 0 else np.inf
+    return np.maximum(tension, 0.0), miss
+
+
+def _nearest_turn(points: np.ndarray) -> np.ndarray:
+    """Least rotation that puts the payload's weight under the cables.
+
+    Vertical cables balance when some mixture of the attachments lies straight above the centre of mass, so the
+    vertical is projected onto the cone of the attachments.
+    """
+    vertical = np.array([0.0, 0.0, 1.0])
+    share, _ = nnls(points.T, vertical)
+    above = points.T @ share
+    if np.linalg.norm(above) < 1e-9:
+        lengths = np.linalg.norm(points, axis=1)
+        above = points[np.argmax(points[:, 2] / np.maximum(lengths, 1e-9))]
+    above = above / np.linalg.norm(above)
+    axis = np.cross(above, vertical)
+    sine, cosine = np.linalg.norm(axis), float(above @ vertical)
+    if sine < 1e-15:
+        return np.eye(3) if cosine > 0 else np.diag([1.0, -1.0, -1.0])
+    x, y, z = axis / sine
+    skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + sine * skew + (1 - cosine) * skew @ skew
+
+
+def _trim_linked(rig: Linked, position: np.ndarray, attitude: np.ndarray) -> Trim:
+    rotation = _rotation(attitude)
+    yaw = np.arctan2(rotation[1, 0], rotation[0, 0])
+    exact = bool(rotation[2, 2] > 1 - 1e-15)
+    level = attitude if exact else np.array([np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)])
+    note = "The payload hovers at the pose asked for."
+    if not exact:
+        note = "Rigidly linked vehicles hover only with their thrust upright; the payload is levelled, its yaw kept."
+    n = rig.count
+    offset = np.asarray(rig.vehicle_offset).T
+    turn = np.asarray(rig.vehicle_yaw)
+    weight = float(rig.mass) * float(rig.gravity)
+    # least effort over thrusts and moments; a newton metre of moment counts as much as a newton at half the span
+    span = max(np.linalg.norm(offset[:, :2], axis=1).max(), 0.05)
+    balance = np.zeros((4, 4 * n))
+    for k in range(n):
+        cos, sin = np.cos(turn[k]), np.sin(turn[k])
+        balance[0, 4 * k] = 1
+        balance[1:, 4 * k] = np.cross(offset[k], [0, 0, 1.0])
+        balance[1:, 4 * k + 1 : 4 * k + 4] = np.array([[cos, -sin, 0], [sin, cos, 0], [0, 0, 1]]) * span / 2
+    effort = np.linalg.lstsq(balance, np.array([weight, 0, 0, 0]), rcond=None)[0].reshape(n, 4)
+    state = rig.state(position, payload_attitude=level)
+    return Trim(state, effort[:, 0], effort[:, 1:] * span / 2, np.zeros(0), exact, note)
+
+
+def _rotation(q: np.ndarray) -> np.ndarray:
+    w, x, y, z = q
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def _quaternion(rotation: np.ndarray) -> np.ndarray:
+    """Unit quaternion of a rotation matrix, by the eigenvector that is best conditioned."""
+    m = rotation
+    k = np.array(
+        [
+            [m[0, 0] + m[1, 1] + m[2, 2], m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]],
+            [m[2, 1] - m[1, 2], m[0, 0] - m[1, 1] - m[2, 2], m[0, 1] + m[1, 0], m[0, 2] + m[2, 0]],
+            [m[0, 2] - m[2, 0], m[0, 1] + m[1, 0], m[1, 1] - m[0, 0] - m[2, 2], m[1, 2] + m[2, 1]],
+            [m[1, 0] - m[0, 1], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1], m[2, 2] - m[0, 0] - m[1, 1]],
+        ]
+    )
+    q = np.linalg.eigh(k)[1][:, -1]
+    return q if q[0] >= 0 else -q
+
+
+def _tilt_to(direction: np.ndarray) -> np.ndarray:
+    """Quaternion of the least turn that points a body's z axis along `direction`."""
+    unit = direction / np.linalg.norm(direction)
+    q = np.array([1 + unit[2], -unit[1], unit[0], 0.0])
+    size = np.linalg.norm(q)
+    return q / size if size > 1e-9 else np.array([0.0, 1.0, 0.0, 0.0])

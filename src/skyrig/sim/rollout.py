@@ -1,0 +1,190 @@
+"""Open-loop roll-out from arrays: a rig, a state, held inputs in; motion, tensions and events out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpy.typing as npt
+from jaxtyping import Array, Bool, Float
+
+from skyrig import checks
+from skyrig.errors import InputError
+from skyrig.sim.events import Event, events, raise_troubles
+from skyrig.sim.plan import STEP, Cut, Plan, Poke, bucket, held_inputs, schedule
+from skyrig.sim.step import Log, step
+from skyrig.sim.walk import Record, _happen, _record, _row, walk
+
+Reals = Float[Array, "..."] | Float[np.ndarray, "..."]
+
+
+@dataclass(frozen=True)
+class Track:
+    """How one body (times first, xyz last) or several (times, bodies, xyz) moved."""
+
+    position: Reals
+    """m, world."""
+    velocity: Reals
+    """m/s, world."""
+    attitude: Reals
+    """Quaternion wxyz, body to world."""
+    rate: Reals
+    """rad/s, body frame."""
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """What came out of a roll-out; times first in every array."""
+
+    times: np.ndarray
+    """(T,) s."""
+    payload: Track
+    """(T, 3) and (T, 4)."""
+    vehicles: Track
+    """(T, n, 3) and (T, n, 4)."""
+    tension: Reals
+    """(T, n) N; just before the inputs change, where they do."""
+    taut: Bool[Array, "..."] | Bool[np.ndarray, "..."]
+    """(T, n)."""
+    cable_length: Reals
+    """(T, n) free lengths (m)."""
+    events: list[Event] = field(repr=False)
+    """In order of time; empty while tracing."""
+    final: Any = field(repr=False)
+    """State at the end, to go on from."""
+    log: Log = field(repr=False)
+    event_times: Reals = field(repr=False)
+    """(rows,) times of the log's resets (s); those of impacts differentiate."""
+
+
+def rollout(
+    rig: Any,
+    state: Any,
+    times: npt.ArrayLike,
+    thrust: npt.ArrayLike,
+    moment: npt.ArrayLike | None = None,
+    *,
+    payload_force: npt.ArrayLike | None = None,
+    payload_torque: npt.ArrayLike | None = None,
+    vehicle_force: npt.ArrayLike | None = None,
+    vehicle_torque: npt.ArrayLike | None = None,
+    winch: npt.ArrayLike | None = None,
+    happenings: Sequence[Poke | Cut] = (),
+    at: npt.ArrayLike | None = None,
+    step: float = STEP,
+    max_events: int = 256,
+) -> Rollout:
+    """Fly a rig open loop with inputs held over the intervals of a time grid.
+
+    With K + 1 times there are K intervals; inputs have K rows, or no row axis if they stay the same.
+    Compiled once for each kind of rig, team size and rough length; other numbers never compile again.
+    Differentiable by JAX with respect to rig, state and inputs (see `skyrig.sim.walk`).
+
+    Args:
+        rig: A `Slung` or `Linked` rig.
+        state: Where it starts, from `rig.state(...)`, `trim(...)` or another roll-out's `final`.
+        times: (K + 1,) when inputs change, first and last being start and end (s).
+        thrust: (K, n) or (n,) thrust of each vehicle along its z axis (N).
+        moment: (K, n, 3) or (n, 3) rotor moment of each vehicle, its body frame (N m).
+        payload_force: (K, 3) or (3,) external force on the payload, world frame (N).
+        payload_torque: (K, 3) or (3,) external torque on the payload, world frame (N m).
+        vehicle_force: (K, n, 3) or (n, 3) external forces on the vehicles, world frame (N).
+        vehicle_torque: (K, n, 3) or (n, 3) external torques on the vehicles, world frame (N m).
+        winch: (K, n) or (n,) wanted reel-out rates (m/s).
+        happenings: Pokes and cuts.
+        at: Times to report (s); every step where left out. Reporting never changes the flight.
+        step: Physics step (s).
+        max_events: Room for events; more are an error.
+    """
+    grid = checks.numbers("times", times, (None,))
+    if len(grid) < 2 or np.any(np.diff(grid) <= 0):
+        raise InputError("times must be at least two, each later than the one before.")
+    if happenings and not hasattr(rig, "cables") and any(isinstance(it, Cut) for it in happenings):
+        raise InputError("cut.cable names a cable, but this rig has none.")
+    dtype = state.side.dtype
+    inputs = held_inputs(
+        rig, len(grid) - 1, thrust, moment, payload_force, payload_torque, vehicle_force, vehicle_torque, winch, dtype
+    )
+    if inputs.winch is not None and getattr(rig, "winch", None) is None:
+        raise InputError("winch gives reel-out rates, but no cable of this rig has a winch.")
+    planned = schedule(rig, grid, step, happenings, dtype)
+    flown = _fly(rig, state, inputs, planned.plan, max_events)
+    count = len(planned.times)
+    asked = planned.times if at is None else checks.numbers("at", at, (None,))
+    record = _reported(rig, state, inputs, planned.plan, flown, planned.times, asked)
+    final = jax.tree.map(lambda leaf: leaf[count - 1], flown.states)
+    traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((flown.record, flown.log)))
+    found: list[Event] = []
+    log = flown.log
+    starts = np.concatenate([planned.times[:1], planned.times[:-1]])
+    if not traced:
+        record, log = jax.tree.map(np.asarray, (record, log))
+        whole = jax.tree.map(lambda leaf: np.asarray(leaf)[:count], flown.record)
+        raise_troubles(log, planned.times, *(_xyz_last(body) for body in (whole.payload, whole.vehicles)))
+        taut = np.asarray(rig.cable_state(state)[1])
+        found = events(log, planned.times, taut, planned.happenings)
+    moments = jnp.asarray(starts)[jnp.maximum(log.step, 0)] + log.offset + flown.times_shift
+    return Rollout(
+        times=asked,
+        payload=Track(*_xyz_last(record.payload)),
+        vehicles=Track(*_xyz_last(record.vehicles)),
+        tension=record.tension,
+        taut=record.taut,
+        cable_length=record.length,
+        events=found,
+        final=final,
+        log=log,
+        event_times=moments,
+    )
+
+
+@eqx.filter_jit
+def _fly(rig: Any, state: Any, inputs: Any, plan: Plan, max_events: int):
+    return walk(rig, state, inputs, plan, Log.empty(rig, state, max_events))
+
+
+def _xyz_last(bodies: Any) -> tuple[Any, ...]:
+    """Position, velocity, attitude, rate with components moved from second to last place."""
+    leaves = (bodies.position, bodies.velocity, bodies.attitude, bodies.rate)
+    return tuple(leaf.swapaxes(1, -1) if leaf.ndim == 3 else leaf for leaf in leaves)
+
+
+def _reported(rig: Any, state: Any, inputs: Any, plan: Plan, flown: Any, ends: np.ndarray, asked: np.ndarray) -> Record:
+    """The record at the asked times: at step ends as flown, in between by a side step from the last end."""
+    near = 1e-9
+    if np.any(asked < ends[0] - near) or np.any(asked > ends[-1] + near):
+        raise InputError(f"at must lie between {ends[0]:g} and {ends[-1]:g} s, the flight's start and end.")
+    index = np.clip(np.searchsorted(ends, asked + near, side="right") - 1, 0, len(ends) - 1)
+    beyond = asked - ends[index]
+    record = jax.tree.map(lambda leaf: leaf[index], flown.record)
+    between = np.flatnonzero(beyond > near)
+    if len(between) == 0:
+        return record
+    room = bucket(len(between))
+    from_step = np.resize(index[between], room)
+    side = _side_steps(rig, flown.states, inputs, plan, jnp.asarray(from_step), jnp.asarray(np.resize(beyond[between], room)))
+    side = jax.tree.map(lambda leaf: leaf[: len(between)], side)
+    return jax.tree.map(lambda whole, part: jnp.asarray(whole).at[between].set(part), record, side)
+
+
+@eqx.filter_jit
+def _side_steps(rig: Any, states: Any, inputs: Any, plan: Plan, index: Array, dt: Array) -> Record:
+    """Records a little after the ends of the steps `index`, each flown apart."""
+
+    def one(index, dt):
+        following = index + 1
+        state = _row(states, index)
+        act = plan.act[following]
+        state = jax.tree.map(
+            lambda new, old: jnp.where(act >= 0, new, old), _happen(rig, state, plan, jnp.maximum(act, 0)), state
+        )
+        held = _row(inputs, plan.hold[following])
+        state, _ = step(rig, state, held, dt, Log.empty(rig, state, 8), following)
+        return _record(rig, state, held)
+
+    return jax.lax.map(lambda pair: one(*pair), (index, dt.astype(plan.dt.dtype)))

@@ -1,0 +1,152 @@
+"""The compiled walk through a plan's steps, and the same walk again for derivatives.
+
+Events are found by loops whose length is not known beforehand, which cannot be differentiated backwards. So
+a flight is flown once to find them, and a derivative flies it again along the steps and events found: plain
+Runge-Kutta steps and resets with their sets given. On smooth flights that is the exact derivative of the
+numbers computed. At an impact the arrival time moves with the state, so the derivative is the one-sided
+derivative along flights with the same sequence of events (the saltation matrix); where that sequence itself
+changes (a graze, a tie) there is none, and what comes out is the derivative of one side.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from skyrig.rigs.bodies import Bodies, Inputs
+from skyrig.sim.plan import Plan
+from skyrig.sim.step import Log, choose, runge_kutta, step, when
+
+
+class Record(eqx.Module):
+    """What is kept of a state, with steps in front."""
+
+    payload: Bodies
+    vehicles: Bodies
+    length: Float[Array, "*steps cables"]
+    tension: Float[Array, "*steps cables"]
+    taut: Bool[Array, "*steps cables"]
+
+
+class Walk(eqx.Module):
+    """A flown plan: states at the end of every step, and the events' log."""
+
+    states: Any
+    record: Record
+    log: Log
+    times_shift: Float[Array, " rows"]
+    """Zero, with the derivative of each impact's time (s)."""
+
+
+def _record(rig: Any, state: Any, inputs: Inputs) -> Record:
+    payload, vehicles = rig.bodies(state)
+    length, taut = rig.cable_state(state)
+    return Record(payload, vehicles, length, rig.tension(state, inputs), taut)
+
+
+def _row(tree: Any, index: Array) -> Any:
+    return jax.tree.map(lambda leaf: jax.lax.dynamic_index_in_dim(leaf, index, keepdims=False), tree)
+
+
+def _happen(rig: Any, state: Any, plan: Plan, row: Array) -> Any:
+    state = rig.poke(state, _row(plan.impulse, row), _row(plan.point, row))
+    return rig.sever(state, _row(plan.cut, row))
+
+
+@eqx.filter_custom_jvp
+def walk(rig: Any, state: Any, inputs: Inputs, plan: Plan, rows: Log) -> Walk:
+    """Fly `plan` from `state`; `rows` is an empty log that gives the room for events."""
+
+    def one(carry, index):
+        state, log = carry
+        act = plan.act[index]
+        state = when(act >= 0, lambda s: _happen(rig, s, plan, act), state)
+        held = _row(inputs, plan.hold[index])
+        state, log = step(rig, state, held, plan.dt[index], log, index)
+        return (state, log), (state, _record(rig, state, held))
+
+    (_, log), (states, record) = jax.lax.scan(one, (state, rows), jnp.arange(plan.dt.shape[0]))
+    return Walk(states, record, log, jnp.zeros_like(log.offset))
+
+
+@walk.def_jvp
+def _walk_jvp(primals, tangents):
+    flown = walk(*primals)
+    rig, state, inputs, plan, rows = primals
+    log = jax.lax.stop_gradient(flown.log)
+
+    def again(rig, state, inputs, plan):
+        return _retrace(rig, state, inputs, plan, log)
+
+    _, (states, record, shift) = eqx.filter_jvp(again, (rig, state, inputs, plan), tuple(tangents[:4]))
+    # the log itself has no derivative; the times of impacts have theirs in times_shift
+    nothing = jax.tree.map(lambda leaf: jnp.zeros_like(leaf) if eqx.is_inexact_array(leaf) else None, flown.log)
+    return flown, Walk(states, record, nothing, shift)
+
+
+class Segments(eqx.Module):
+    """Steps cut at events, in order."""
+
+    dt: Array
+    step: Array
+    first: Array
+    event: Array
+    """Row of the log at the end of a segment, or -1."""
+
+
+def _segments(plan: Plan, log: Log) -> tuple[Segments, Array]:
+    """All segments of a flown plan, and for each step the segment that ends it."""
+    steps, room = plan.dt.shape[0], log.step.shape[0]
+    used = jnp.arange(room) < log.count
+    key_step = jnp.concatenate([jnp.where(used, log.step, steps), jnp.arange(steps)])
+    ends = jnp.concatenate([log.offset, jnp.maximum(plan.dt, 0.0)])
+    # within a step: events in the order of the log, then the step's end
+    rank = jnp.concatenate([jnp.arange(room), jnp.full(steps, room)])
+    order = jnp.lexsort((rank, key_step))
+    number = key_step[order]
+    end = jnp.where(number < steps, ends[order], 0.0)
+    before = jnp.concatenate([jnp.full(1, -1), number[:-1]])
+    first = number != before
+    start = jnp.where(first, 0.0, jnp.concatenate([jnp.zeros(1), end[:-1]]))
+    event = jnp.where((order < room) & (number < steps), order, -1)
+    last = jnp.zeros(steps, order.dtype).at[jnp.where(order >= room, order - room, steps)].set(
+        jnp.arange(order.shape[0]), mode="drop"
+    )
+    return Segments(end - start, jnp.minimum(number, steps - 1), first & (number < steps), event), last
+
+
+def _retrace(rig: Any, state: Any, inputs: Inputs, plan: Plan, log: Log):
+    """The flown plan again, along its segments."""
+    segments, last = _segments(plan, log)
+
+    @jax.checkpoint
+    def one(carry, segment: Segments):
+        state, late = carry
+        act = plan.act[segment.step]
+        held = _row(inputs, plan.hold[segment.step])
+        happens = segment.first & (act >= 0)
+        state = choose(happens, _happen(rig, state, plan, jnp.maximum(act, 0)), state)
+        dt = plan.dt[segment.step]
+        begins = segment.first & (dt > 0)
+        state = choose(begins, rig.prepare(state, held, jnp.where(dt > 0, dt, 1.0)), state)
+        late = jnp.where(segment.first, 0.0, late)
+        # whatever an event came later, the rest of its step is shorter
+        raw, *_ = runge_kutta(rig, state, held, segment.dt - late)
+        state, _ = rig.settle(raw, held)
+        event = jnp.maximum(segment.event, 0)
+        jumped, shift = rig.replay(state, held, _row(log.reset, event), log.located[event])
+        jumps = segment.event >= 0
+        state = rig.rearm(choose(jumps, jumped, state))
+        late = jnp.where(jumps, shift, 0.0)
+        return (state, late), (state, _record(rig, state, held), late)
+
+    zero = jnp.zeros_like(state.side)
+    _, (states, record, late) = jax.lax.scan(one, (state, zero), segments)
+    of_steps = jax.tree.map(lambda leaf: leaf[last], (states, record))
+    slot = jnp.where(segments.event >= 0, segments.event, log.step.shape[0])
+    shift = jnp.zeros_like(log.offset).at[slot].set(late, mode="drop")
+    return *of_steps, shift

@@ -1,0 +1,50 @@
+"""The process-wide defaults skyrig asks of JAX, in one place, each with a way out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+SMALL_LOOP = "xla_cpu_small_while_loop_byte_threshold"
+"""XLA option: loops whose data fit in this many bytes are compiled into one kernel."""
+
+
+def set_defaults() -> None:
+    """Set what nobody has set: environment variables before JAX is imported, its configuration after.
+
+    Way out: set JAX_ENABLE_X64=0, JAX_COMPILATION_CACHE_DIR (empty for none), or the XLA option to a value of
+    your own before importing skyrig.
+    """
+    flags = os.environ.get("XLA_FLAGS", "")
+    if "xla_backend_extra_options" not in flags:
+        os.environ["XLA_FLAGS"] = f"{flags} --xla_backend_extra_options={SMALL_LOOP}=65536".strip()
+    wanted = {
+        "JAX_ENABLE_X64": "1",
+        "JAX_COMPILATION_CACHE_DIR": str(cache_folder() / "jax"),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.3",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+    }
+    for name, value in wanted.items():
+        if name in os.environ:
+            continue
+        os.environ[name] = value
+        if "jax" in sys.modules:
+            _configure(name.lower(), value)
+
+
+def cache_folder() -> Path:
+    """Where skyrig keeps what can be made again."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "skyrig"
+
+
+def _configure(name: str, value: str) -> None:
+    import jax
+
+    typed: object = value
+    if name == "jax_enable_x64":
+        typed = value == "1"
+    elif name != "jax_compilation_cache_dir":
+        typed = float(value) if "." in value else int(value)
+    jax.config.update(name, typed)
