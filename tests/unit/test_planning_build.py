@@ -136,6 +136,10 @@ def test_moving_parts_join_as_smoothly_as_they_agree() -> None:
     both = planning.sequence(parts=[first, second])
     assert both.joints == (3,)
     assert both.inner_continuity == 3
+    times = np.array([0.0, 1e-4, 1.0])
+    np.testing.assert_allclose(
+        both.sample(first.duration + times).position, second.sample(times).position, atol=1e-9
+    )
 
 
 def test_sequences_nest_and_the_last_part_may_go_on_for_ever() -> None:
