@@ -1,0 +1,97 @@
+"""What an impact did: velocities just before and just after a cable came to its length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from skyrig.flight.turns import turn
+
+NEAR = 1e-6
+"""Distance in time of the samples from which one-sided limits are drawn (s)."""
+
+
+@dataclass(frozen=True)
+class Impact:
+    """One cable's impact. Its direction points from the vehicle to the payload, so apart is positive."""
+
+    time: float
+    """When (s)."""
+    cable: int
+    """Which cable, counted from 0."""
+    impulse: float
+    """Impulse along the cable (N s)."""
+    along: tuple[float, float]
+    """Velocity of the payload's end against the vehicle's along the cable, before and after (m/s)."""
+    across: tuple[float, float]
+    """The same across the cable: the size of what is left (m/s)."""
+    payload_velocity: npt.NDArray[np.float64]
+    """(2, 3) before and after (m/s), world."""
+    vehicle_velocity: npt.NDArray[np.float64]
+    """(2, 3) of the cable's vehicle, before and after (m/s), world."""
+    momentum: npt.NDArray[np.float64]
+    """(2, 3) of payload and all vehicles together, before and after (kg m/s), world."""
+
+
+def impacts(rig: Any, events: Sequence[Any], fly_at: Callable[[np.ndarray], Any]) -> list[Impact]:
+    """Every impact among `events`.
+
+    Args:
+        rig: A `Slung` rig.
+        events: Those of a roll-out.
+        fly_at: The same roll-out again, reported at the times it is given. Limits from either side are drawn
+            from two samples a microsecond apart, which leaves an error of about 1e-12 of the acceleration.
+    """
+    hits = [event for event in events if event.kind == "impact"]
+    if not hits:
+        return []
+    offsets = NEAR * np.array([-2, -1, 1, 2])
+    flown = fly_at(np.concatenate([event.time + offsets for event in hits]))
+    masses = np.asarray(rig.mass), float(rig.payload_mass)
+    return [_impact(rig, event, flown, slice(4 * k, 4 * k + 4), masses) for k, event in enumerate(hits)]
+
+
+def _impact(rig: Any, event: Any, flown: Any, rows: slice, masses: tuple[np.ndarray, float]) -> Impact:
+    k = event.cable
+    payload, vehicles = flown.payload, flown.vehicles
+    arm = np.asarray(rig.attachment)[:, k]
+    hook = np.zeros(3) if rig.hook is None else np.asarray(rig.hook)[:, k]
+    end, end_velocity = _point(payload, rows, (), arm)
+    start, start_velocity = _point(vehicles, rows, (k,), hook)
+    xi = _limits(end - start)
+    xi = xi / np.linalg.norm(xi, axis=1, keepdims=True)
+    relative = _limits(end_velocity - start_velocity)
+    along = np.einsum("ti,ti->t", relative, xi)
+    across = np.linalg.norm(relative - along[:, None] * xi, axis=1)
+    payload_velocity = _limits(np.asarray(payload.velocity)[rows])
+    velocities = _limits(np.asarray(vehicles.velocity)[rows])
+    return Impact(
+        time=float(event.time),
+        cable=int(k),
+        impulse=float(event.impulse),
+        along=(float(along[0]), float(along[1])),
+        across=(float(across[0]), float(across[1])),
+        payload_velocity=payload_velocity,
+        vehicle_velocity=velocities[:, k],
+        momentum=masses[1] * payload_velocity + np.einsum("k,tki->ti", masses[0], velocities),
+    )
+
+
+def _point(
+    bodies: Any, rows: slice, which: tuple[int, ...], arm: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Position and velocity of a point fixed to a body, at the given rows."""
+    place = (rows, *which)
+    position, velocity, attitude, rate = (
+        np.asarray(leaf)[place] for leaf in (bodies.position, bodies.velocity, bodies.attitude, bodies.rate)
+    )
+    return position + turn(attitude, arm), velocity + turn(attitude, np.cross(rate, arm))
+
+
+def _limits(samples: np.ndarray) -> np.ndarray:
+    """Values just before and just after, from samples at -2, -1, 1 and 2 small steps."""
+    return np.stack([2 * samples[1] - samples[0], 2 * samples[2] - samples[3]])
