@@ -1,0 +1,259 @@
+"""What must agree between the parts of a scenario: start, controller, happenings, weight and thrust."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from skyrig.constants import GRAVITY
+from skyrig.planning.reference import quaternion
+from skyrig.scenario.controllers import CONTROLLERS, OPEN_LOOP
+from skyrig.scenario.motions import Motions
+from skyrig.scenario.parts import RigParts
+from skyrig.scenario.sentences import nearest, refuse, shown
+from skyrig.scenario.spec import Body, Controller, Cut, Happening, Poke, Reel, Spec, ThrustLoss, Wrench
+
+SLACK = 1e-9
+"""How much farther than its cable a vehicle may start (m): rounding."""
+MOST_STEPS = 5_000_000
+MOST_PULSES = 10_000
+WORDS = ("weight", "trim")
+"""Thrusts that need no numbers."""
+
+
+def controller_of(spec: Spec) -> Controller:
+    """The controller, a bare name standing for one with nothing else said."""
+    return Controller(name=spec.controller) if isinstance(spec.controller, str) else spec.controller
+
+
+def check_clock(spec: Spec, duration: float, where: str) -> None:
+    """The numbers of steps stay within reason, and a control period is no shorter than a step."""
+    if 1 / spec.loop.control_rate < spec.loop.step * (1 - 1e-9):
+        raise refuse(
+            where,
+            "loop.step",
+            f"must be at most a control period ({1 / spec.loop.control_rate:g} s), not {spec.loop.step:g}",
+        )
+    if duration / spec.loop.step > MOST_STEPS:
+        raise refuse(
+            where,
+            "loop.step",
+            f"must be at least {duration / MOST_STEPS:.3g} s for this flight, not {spec.loop.step:g}",
+        )
+
+
+def check_controller(spec: Spec, parts: RigParts, wanted: Motions, where: str) -> None:
+    """The controller is known, has what it needs, and is told nothing it cannot use."""
+    controller = controller_of(spec)
+    if controller.name not in CONTROLLERS:
+        place = "controller" if isinstance(spec.controller, str) else "controller.name"
+        listed = f"{', '.join(CONTROLLERS)}{nearest(controller.name, CONTROLLERS)}"
+        raise refuse(where, place, f"must be one of {listed}, not {shown(controller.name)}")
+    if controller.name == OPEN_LOOP:
+        _check_held(controller, parts.count, where)
+        return
+    if controller.held is not None:
+        raise refuse(where, "controller.held", f"is for {OPEN_LOOP}, not for {shown(controller.name)}")
+    if not wanted.all:
+        raise refuse(where, "reference", f"is missing: {shown(controller.name)} needs a motion to follow")
+    _check_gains(controller.gains, where, "controller.gains")
+    thrust, weight = sum(frame.total_thrust_max for frame in parts.airframes), parts.mass * GRAVITY
+    if thrust <= weight:
+        raise refuse(
+            where,
+            "rig.payload.mass",
+            f"must be less: the team pushes {thrust:.4g} N at most, but everything weighs {weight:.4g} N",
+        )
+
+
+def check_start(spec: Spec, parts: RigParts, wanted: Motions, where: str) -> None:
+    """The start is given well enough, and no vehicle is beyond its cable or inside another."""
+    start = spec.start
+    if start.payload is not None and start.payload.position is None:
+        raise refuse(where, "start.payload.position", "is missing: three numbers (m)")
+    if start.vehicles is None:
+        if start.payload is None and not wanted.all:
+            raise refuse(where, "start.payload", "is missing: nothing else says where to begin")
+        _check_hover(spec, parts, where)
+        return
+    if parts.mechanism == "links":
+        raise refuse(where, "start.vehicles", "must be left out: linked vehicles are where the payload is")
+    if start.payload is None:
+        raise refuse(where, "start.payload", "is missing: it goes with start.vehicles")
+    if start.lean is not None:
+        raise refuse(where, "start.lean", "is for hovering and must be left out with start.vehicles")
+    if len(start.vehicles) != parts.count:
+        raise refuse(
+            where, "start.vehicles", f"must list each of {parts.count} vehicles, not {len(start.vehicles)}"
+        )
+    for k, body in enumerate(start.vehicles):
+        if body.position is None:
+            raise refuse(where, f"start.vehicles[{k}].position", "is missing: three numbers (m)")
+        hook = parts.cables[k].hook or (0.0, 0.0, 0.0)
+        apart = float(np.linalg.norm(_point(body, hook) - _point(start.payload, parts.attachments[k])))
+        if apart > parts.cables[k].length + SLACK:
+            raise refuse(
+                where,
+                f"start.vehicles[{k}].position",
+                f"must be within its cable's {parts.cables[k].length:g} m of the attachment, not {apart:.6g}",
+            )
+
+
+def check_happenings(happenings: list[Happening], parts: RigParts, duration: float, where: str) -> None:
+    """Everything happens during the flight, to vehicles and cables that are there."""
+    severed: set[int] = set()
+    poked: set[float] = set()
+    for i, happening in enumerate(happenings):
+        path = f"happenings[{i}]"
+        if happening.time >= duration:
+            raise refuse(
+                where, f"{path}.time", f"must be before the end at {duration:g} s, not {happening.time:g}"
+            )
+        _check_window(happening, duration, where, path)
+        if isinstance(happening, Poke):
+            if happening.time in poked:
+                raise refuse(where, f"{path}.time", f"must differ from another poke's {happening.time:g} s")
+            poked.add(happening.time)
+            if parts.payload.is_point and any(happening.point):
+                raise refuse(where, f"{path}.point", "must be [0, 0, 0] on a point mass")
+        elif isinstance(happening, Wrench):
+            _check_wrench(happening, parts.count, duration, where, path)
+        elif isinstance(happening, ThrustLoss):
+            _index(happening.vehicle, parts.count, "vehicle", where, f"{path}.vehicle")
+        else:
+            if parts.mechanism != "cables":
+                raise refuse(where, path, "needs a cable, but this rig has rigid links")
+            if isinstance(happening, Cut):
+                _index(happening.cable, parts.count, "cable", where, f"{path}.cable")
+                if happening.cable in severed:
+                    raise refuse(where, f"{path}.cable", f"must not be cut twice, but {happening.cable} is")
+                severed.add(happening.cable)
+            else:
+                _check_reel(happening, parts, where, path)
+
+
+def _check_gains(gains: Mapping[str, Any], where: str, path: str) -> None:
+    for name, value in gains.items():
+        if isinstance(value, Mapping):
+            _check_gains(value, where, f"{path}.{name}")
+        elif not _numeric(value):
+            raise refuse(where, f"{path}.{name}", f"must be numbers, one or a list, not {shown(value)}")
+
+
+def _numeric(value: object) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(_numeric(entry) for entry in value)
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _check_held(controller: Controller, count: int, where: str) -> None:
+    for field in ("gains", "model"):
+        if getattr(controller, field):
+            raise refuse(where, f"controller.{field}", f"must be left out: {OPEN_LOOP} cannot use it")
+    before = -1.0
+    for i, held in enumerate(controller.held or ()):
+        path = f"controller.held[{i}]"
+        if i == 0 and held.time != 0:
+            raise refuse(where, f"{path}.time", f"must be 0 in the first entry, not {held.time:g}")
+        if held.time <= before:
+            raise refuse(where, f"{path}.time", f"must be later than {before:g} s, not {held.time:g}")
+        before = held.time
+        if isinstance(held.thrust, str) and held.thrust not in WORDS:
+            near = nearest(held.thrust, WORDS)
+            raise refuse(
+                where,
+                f"{path}.thrust",
+                f"must be numbers (N), 'weight' or 'trim'{near}, not {shown(held.thrust)}",
+            )
+        for name in ("thrust", "moment"):
+            rows = getattr(held, name)
+            if isinstance(rows, list) and len(rows) != count:
+                raise refuse(
+                    where, f"{path}.{name}", f"must hold {count} entries, one a vehicle, not {len(rows)}"
+                )
+    if controller.held is not None and not controller.held:
+        raise refuse(where, "controller.held", "must hold at least one entry, but it is empty")
+
+
+def _check_hover(spec: Spec, parts: RigParts, where: str) -> None:
+    body = spec.start.payload
+    if parts.mechanism == "links":
+        if spec.start.lean is not None:
+            raise refuse(where, "start.lean", "is for cables and must be left out for rigid links")
+        return
+    if body is not None and (any(body.velocity) or any(body.rate)):
+        raise refuse(
+            where, "start.payload.velocity", "must be zero without start.vehicles: hovering is at rest"
+        )
+    points, lengths = parts.attachments, [cable.length for cable in parts.cables]
+    crowded = parts.count > 1 and np.abs(points - points[0]).max() < 1e-9
+    if crowded if spec.start.lean is None else spec.start.lean > 0:
+        return
+    for j in range(parts.count):
+        for k in range(j):
+            if np.linalg.norm(points[j] - points[k]) < 1e-6 and abs(lengths[j] - lengths[k]) < 1e-6:
+                raise refuse(
+                    where,
+                    f"rig.cables[{j}].attachment",
+                    f"must differ from that of cable {k}, or start.lean be above 0: vehicles would collide",
+                )
+
+
+def _check_window(happening: Any, duration: float, where: str, path: str) -> None:
+    until = getattr(happening, "until", None)
+    if until is None:
+        return
+    if not happening.time < until <= duration + SLACK:
+        raise refuse(
+            where,
+            f"{path}.until",
+            f"must be after {happening.time:g} s and not after the end at {duration:g} s, not {until:g}",
+        )
+
+
+def _check_wrench(wrench: Wrench, count: int, duration: float, where: str, path: str) -> None:
+    if wrench.vehicle is not None:
+        _index(wrench.vehicle, count, "vehicle", where, f"{path}.vehicle")
+    if not any(wrench.force) and not any(wrench.torque):
+        raise refuse(where, path, "must have a force (N) or a torque (N m), but both are zero")
+    if (wrench.period is None) != (wrench.width is None):
+        there, missing = ("period", "width") if wrench.width is None else ("width", "period")
+        raise refuse(where, f"{path}.{missing}", f"is missing: pulses have it besides {there} (s)")
+    if wrench.period is not None and wrench.width is not None and wrench.width >= wrench.period:
+        raise refuse(
+            where, f"{path}.width", f"must be below the period of {wrench.period:g} s, not {wrench.width:g}"
+        )
+    if wrench.period is not None and duration / wrench.period > MOST_PULSES:
+        least = duration / MOST_PULSES
+        raise refuse(where, f"{path}.period", f"must be at least {least:.3g} s, not {wrench.period:g}")
+
+
+def _check_reel(reel: Reel, parts: RigParts, where: str, path: str) -> None:
+    if reel.cable is not None:
+        _index(reel.cable, parts.count, "cable", where, f"{path}.cable")
+    for k in range(parts.count) if reel.cable is None else [reel.cable]:
+        winch = parts.cables[k].winch
+        if winch is None:
+            raise refuse(where, f"{path}.cable", f"must be one with a winch, which cable {k} does not have")
+        if not winch.shortest <= reel.length <= winch.longest:
+            raise refuse(
+                where,
+                f"{path}.length",
+                f"must be within the winch's {winch.shortest:g} to {winch.longest:g} m, not {reel.length:g}",
+            )
+
+
+def _index(value: int, count: int, noun: str, where: str, path: str) -> None:
+    if value >= count:
+        last = f"from 0 to {count - 1}" if count > 1 else "0"
+        raise refuse(where, path, f"must be {last}, counting each {noun}, not {value}")
+
+
+def _point(body: Body, arm: Any) -> np.ndarray:
+    """Where a point of a body is in the world (m)."""
+    angles = np.asarray(body.attitude if isinstance(body.attitude, tuple) else (0.0, 0.0, body.attitude))
+    w, axis = np.split(quaternion(angles), [1])
+    twice = 2 * np.cross(axis, arm)
+    return np.asarray(body.position) + arm + w * twice + np.cross(axis, twice)

@@ -1,0 +1,105 @@
+"""The references of a scenario, built and looked at once: finite, of known length, one for each body."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skyrig.errors import InputError
+from skyrig.planning import Reference, build
+from skyrig.scenario.sentences import nearest, refuse, shown
+from skyrig.scenario.spec import Spec
+
+_TROUBLES = (TypeError, ValueError, ArithmeticError, AttributeError, np.linalg.LinAlgError, MemoryError)
+LONGEST = 3600.0
+"""No flight is longer (s)."""
+
+
+@dataclass(frozen=True)
+class Motions:
+    """What the payload or each vehicle shall do; both None where nothing is wanted (open loop)."""
+
+    payload: Reference | None = None
+    vehicles: tuple[Reference, ...] | None = None
+
+    @property
+    def all(self) -> tuple[Reference, ...]:
+        """Every reference there is."""
+        return (() if self.payload is None else (self.payload,)) + (self.vehicles or ())
+
+    @property
+    def duration(self) -> float:
+        """Until the last of them ends (s); infinite if one never does, zero if there is none."""
+        return max((float(motion.duration) for motion in self.all), default=0.0)
+
+
+def motions(spec: Spec, count: int, where: str) -> Motions:
+    """The references that `spec` asks for, with `count` vehicles."""
+    wanted = spec.reference
+    if wanted is None:
+        return Motions()
+    if isinstance(wanted, str) or "type" in wanted:
+        return Motions(payload=_built(wanted, where, "reference"))
+    if len(wanted) != 1 or not set(wanted) <= {"payload", "vehicles"}:
+        known = ("type", "payload", "vehicles")
+        near = next((nearest(key, known) for key in wanted if key not in known and nearest(key, known)), "")
+        raise refuse(
+            where,
+            "reference",
+            f"must have a 'type', or hold 'payload' or 'vehicles' alone{near}, not {shown(list(wanted))}",
+        )
+    if "payload" in wanted:
+        return Motions(payload=_built(wanted["payload"], where, "reference.payload"))
+    each = wanted["vehicles"]
+    if not isinstance(each, list) or len(each) != count:
+        have = f"{len(each)} entries" if isinstance(each, list) else shown(each)
+        raise refuse(where, "reference.vehicles", f"must list {count} references, one a vehicle, not {have}")
+    return Motions(
+        vehicles=tuple(_built(one, where, f"reference.vehicles[{k}]") for k, one in enumerate(each))
+    )
+
+
+def flight_duration(spec: Spec, wanted: Motions, where: str) -> float:
+    """How long the scenario flies (s)."""
+    if spec.duration is not None:
+        return spec.duration
+    if not wanted.all:
+        raise refuse(where, "duration", "is missing: without a reference nothing else says it (s)")
+    seconds = wanted.duration
+    if not np.isfinite(seconds):
+        raise refuse(where, "duration", "is missing: the reference goes on for ever (s)")
+    if seconds > LONGEST:
+        raise refuse(where, "reference", f"must last at most {LONGEST:g} s, not {seconds:.6g}")
+    return seconds
+
+
+def with_whole_paths(description: Any, directory: Path) -> Any:
+    """The description of a reference with the files it names made independent of where it stands."""
+    if isinstance(description, Mapping):
+        changed = {key: with_whole_paths(value, directory) for key, value in description.items()}
+        if changed.get("type") == "table" and isinstance(changed.get("file"), str):
+            changed["file"] = str((directory / changed["file"]).absolute())
+        return changed
+    if isinstance(description, list):
+        return [with_whole_paths(entry, directory) for entry in description]
+    return description
+
+
+def _built(description: object, where: str, path: str) -> Reference:
+    try:
+        with np.errstate(all="ignore"):
+            motion = build(description, path)
+            ends = [motion.start, motion.sample(min(float(motion.duration), LONGEST) / 2)]
+    except InputError as error:
+        text = str(error)
+        raise InputError(f"{where}: {text if text.startswith(path) else f'{path}: {text}'}") from None
+    except _TROUBLES as error:
+        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+        raise refuse(where, path, f"cannot be planned from {shown(description)}: {reason}") from None
+    if not all(np.all(np.isfinite(leaf)) for sample in ends for leaf in sample):
+        raise refuse(where, path, f"must give finite positions, which {shown(description)} does not")
+    return motion

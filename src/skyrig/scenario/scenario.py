@@ -1,0 +1,203 @@
+"""A scenario: a rig, a reference, a controller and a duration, checked, with nothing of JAX."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib.resources import files as resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from ruamel.yaml import YAML
+
+from skyrig import files
+from skyrig.errors import InputError
+from skyrig.scenario import crosschecks
+from skyrig.scenario.motions import Motions, flight_duration, motions, with_whole_paths
+from skyrig.scenario.overrides import overridden
+from skyrig.scenario.parse import parse, plain, read_text, read_values
+from skyrig.scenario.parts import RigParts, rig_parts
+from skyrig.scenario.sentences import nearest, shown
+from skyrig.scenario.spec import Controller, Spec
+
+if TYPE_CHECKING:
+    from skyrig.scenario.build import Built
+
+FOLDER = "scenarios"
+DEFAULT = "three-dragonflies-circle"
+"""What flies when nobody says what."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """What is to be flown; make one with `Scenario.load`, `from_text` or `from_dict`, which check it.
+
+    Attributes:
+        spec: The file's fields as typed structs.
+        values: The same as plain dictionaries and lists, as they were written.
+        where: What error messages begin with; the file's name, say.
+        parts: Airframes, payload, attachments and cables.
+        believed: The same as the controller is told (its `model` overrides).
+        motions: The wanted motion of the payload or of each vehicle.
+        duration: How long it flies (s).
+        text: The file as it was read, comments included, if nothing was changed.
+    """
+
+    spec: Spec
+    values: dict[str, Any] = field(repr=False)
+    where: str
+    parts: RigParts = field(repr=False)
+    believed: RigParts = field(repr=False)
+    motions: Motions = field(repr=False)
+    duration: float
+    text: str | None = field(default=None, repr=False)
+
+    @staticmethod
+    def load(name_or_path: str | Path) -> Scenario:
+        """A bundled scenario by its name, or the one in a YAML file."""
+        return load(name_or_path)
+
+    @staticmethod
+    def from_text(text: str, where: str = "scenario", directory: str | Path = ".") -> Scenario:
+        """The scenario in YAML `text`; files it names are looked for in `directory`."""
+        return replace(Scenario.from_dict(read_values(text, where), where, directory), text=text)
+
+    @staticmethod
+    def from_dict(
+        values: Mapping[str, Any], where: str = "scenario", directory: str | Path = "."
+    ) -> Scenario:
+        """The scenario in plain `values`, as a YAML file holds them."""
+        own = plain(values, where)
+        if "reference" in own:
+            own["reference"] = with_whole_paths(own["reference"], Path(directory))
+        spec = parse(own, where)
+        parts = rig_parts(spec.rig, where)
+        wanted = motions(spec, parts.count, where)
+        duration = flight_duration(spec, wanted, where)
+        crosschecks.check_clock(spec, duration, where)
+        crosschecks.check_controller(spec, parts, wanted, where)
+        crosschecks.check_start(spec, parts, wanted, where)
+        crosschecks.check_happenings(spec.happenings, parts, duration, where)
+        return Scenario(spec, own, where, parts, _believed(own, spec, parts, where), wanted, duration)
+
+    @property
+    def name(self) -> str:
+        """What its flights are called."""
+        return self.spec.name
+
+    @property
+    def description(self) -> str:
+        """What it shows, on one line."""
+        return " ".join(self.spec.description.split())
+
+    @property
+    def controller(self) -> Controller:
+        """Who flies."""
+        return crosschecks.controller_of(self.spec)
+
+    @cached_property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences on what may be flown but deserves a second look."""
+        from skyrig.scenario.remarks import remarks
+
+        return remarks(self)
+
+    def with_overrides(self, changes: Mapping[str, object]) -> Scenario:
+        """A copy with some values changed by path, such as {"rig.payload.mass": 0.3}, checked again."""
+        if not changes:
+            return self
+        return Scenario.from_dict(overridden(self.values, changes, self.parts.count), self.where)
+
+    def to_yaml(self) -> str:
+        """The whole scenario as YAML, defaults written out; reading it gives the same scenario."""
+        writer = YAML(typ="safe", pure=True)
+        writer.default_flow_style = None
+        writer.sort_base_mapping_type_on_output = False  # pyright: ignore[reportAttributeAccessIssue]
+        writer.width = 100
+        stream = io.StringIO()
+        writer.dump(_said(msgspec.to_builtins(self.spec)), stream)
+        return stream.getvalue()
+
+    def build(self) -> Built:
+        """Live objects to fly with: rig, start state, references, happenings. This imports JAX."""
+        from skyrig.scenario.build import build
+
+        return build(self)
+
+
+def load(name_or_path: str | Path) -> Scenario:
+    """A bundled scenario by its name, or the one in a YAML file.
+
+    Raises:
+        InputError: If there is no such scenario or it cannot be flown; one sentence says why.
+    """
+    name = str(name_or_path)
+    known = names()
+    if isinstance(name_or_path, str) and name in known:
+        return Scenario.from_text(bundled_text(name), f"{FOLDER}/{name}.yaml")
+    path = Path(name_or_path)
+    looks_like_a_path = isinstance(name_or_path, Path) or path.suffix in (".yaml", ".yml") or "/" in name
+    if not looks_like_a_path and not _exists(path):
+        raise InputError(
+            f"{shown(name)} is neither a file nor a bundled scenario{nearest(name, known)}; "
+            "'skyrig list' shows them."
+        )
+    return Scenario.from_text(read_text(path), str(path), path.parent)
+
+
+def names() -> tuple[str, ...]:
+    """The names of the scenarios that come with skyrig."""
+    return files.bundled_names(FOLDER)
+
+
+def bundled_text(name: str) -> str:
+    """The bundled file of that name, comments included."""
+    return (resources("skyrig") / "data" / FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def _believed(values: dict[str, Any], spec: Spec, parts: RigParts, where: str) -> RigParts:
+    """The rig as the controller is told."""
+    model = crosschecks.controller_of(spec).model
+    if not model:
+        return parts
+    place = f"{where}: controller.model"
+    try:
+        changes = {f"rig.{path}": value for path, value in _flat(model).items()}
+        told = parse(overridden(values, changes, parts.count), place)
+        believed = rig_parts(told.rig, place)
+    except InputError as error:
+        text = str(error)
+        raise InputError(text if text.startswith(where) else f"{place}: {text}") from None
+    if believed.count != parts.count or believed.mechanism != parts.mechanism:
+        raise InputError(f"{place} must leave the number of vehicles and the mechanism as they are.")
+    return believed
+
+
+def _flat(model: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Nested mappings as dotted paths."""
+    flat: dict[str, Any] = {}
+    for key, value in model.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{before}{key}.")
+        else:
+            flat[f"{before}{key}"] = value
+    return flat
+
+
+def _said(value: Any) -> Any:
+    """Without what is not said (None), tuples being lists."""
+    if isinstance(value, dict):
+        return {key: _said(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [_said(item) for item in value]
+    return value
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
