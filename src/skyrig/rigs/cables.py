@@ -84,6 +84,13 @@ def checked(check, field: str, value, *arguments) -> Array:
     return jnp.asarray(check(field, value, *arguments))
 
 
+def inverse(matrix: Array) -> Array:
+    """Inverse of a small matrix, without compiling where its values are known."""
+    if isinstance(matrix, jax.core.Tracer):
+        return jnp.linalg.inv(matrix)
+    return jnp.asarray(np.linalg.inv(np.asarray(matrix)))
+
+
 def cable_arrays(
     cables: Sequence[Cable],
 ) -> tuple[Array, Array, Array | None, WinchLimits | None]:

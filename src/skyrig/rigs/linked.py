@@ -17,7 +17,7 @@ from skyrig.algebra import apply, apply_transposed, cross
 from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
 from skyrig.rigs.bodies import Bodies, Inputs, Reset, Watch, bodies_from_arrays, rearmed
-from skyrig.rigs.cables import checked
+from skyrig.rigs.cables import checked, inverse
 
 
 class LinkedState(eqx.Module):
@@ -97,7 +97,7 @@ class Linked(eqx.Module):
         return Linked(
             mass=total,
             inertia=inertia,
-            inverse_inertia=jnp.linalg.inv(inertia),
+            inverse_inertia=inverse(inertia),
             payload_offset=-centre,
             vehicle_offset=offset,
             vehicle_yaw=turn,
@@ -198,7 +198,7 @@ class Linked(eqx.Module):
         """Derivative, guards, and whether a reset is due now (never)."""
         return self.derivative(state, inputs), self._watch(state), jnp.zeros_like(state.side, dtype=bool)
 
-    def settle(self, state: LinkedState, inputs: Inputs) -> tuple[LinkedState, Watch]:
+    def settle(self, state: LinkedState, inputs: Inputs, polish: bool = True) -> tuple[LinkedState, Watch]:
         """Quaternion back at length one; guards at the end."""
         attitude = algebra.normalised(state.body.attitude)
         state = eqx.tree_at(lambda s: s.body.attitude, state, attitude)

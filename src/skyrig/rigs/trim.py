@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import nnls
+from scipy.spatial.transform import Rotation
 
 from skyrig import checks
 from skyrig.errors import InputError
@@ -64,7 +65,7 @@ def _trim_slung(rig: Slung, position: np.ndarray, attitude: np.ndarray, lean: fl
     slope = (0.35 if crowded else 0.0) if lean is None else float(lean)
     if not 0 <= slope < 1.4:
         raise InputError(f"lean must be at least 0 and below 1.4 rad, not {slope:g}.")
-    rotation = _rotation(attitude)
+    rotation = _turn(attitude)
     up = _cable_directions(points @ rotation.T, slope)
     tension, miss = _pulls(points @ rotation.T, up, load)
     exact = miss < 1e-9 * max(load, 1e-12)
@@ -82,14 +83,14 @@ def _trim_slung(rig: Slung, position: np.ndarray, attitude: np.ndarray, lean: fl
     thrusts = weights[:, None] * [0.0, 0.0, 1.0] + tension[:, None] * up
     thrust = np.linalg.norm(thrusts, axis=1)
     attitudes = np.stack([_tilt_to(vector) for vector in thrusts])
-    turns = np.stack([_rotation(q) for q in attitudes])
+    turns = _turn(attitudes)
     hooks = np.zeros((rig.count, 3)) if rig.hook is None else np.asarray(rig.hook).T
     ends = position + points @ rotation.T
     vehicles = ends + np.asarray(rig.length)[:, None] * up - np.einsum("kij,kj->ki", turns, hooks)
     # the cable pulls its vehicle along -up at the hook; the rotors hold against the turning this makes
     pulls = np.einsum("kji,kj->ki", turns, -tension[:, None] * up)
     moment = -np.cross(hooks, pulls)
-    state = rig.state(position, vehicles, payload_attitude=_quaternion(rotation), vehicle_attitude=attitudes)
+    state = rig.state(position, vehicles, payload_attitude=Rotation.from_matrix(rotation).as_quat(scalar_first=True), vehicle_attitude=attitudes)
     return Trim(state, thrust, moment, tension, bool(exact), note)
 
 
@@ -142,13 +143,11 @@ def _nearest_turn(points: np.ndarray) -> np.ndarray:
     sine, cosine = np.linalg.norm(axis), float(above @ vertical)
     if sine < 1e-15:
         return np.eye(3) if cosine > 0 else np.diag([1.0, -1.0, -1.0])
-    x, y, z = axis / sine
-    skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.eye(3) + sine * skew + (1 - cosine) * skew @ skew
+    return Rotation.from_rotvec(axis / sine * np.arctan2(sine, cosine)).as_matrix()
 
 
 def _trim_linked(rig: Linked, position: np.ndarray, attitude: np.ndarray) -> Trim:
-    rotation = _rotation(attitude)
+    rotation = _turn(attitude)
     yaw = np.arctan2(rotation[1, 0], rotation[0, 0])
     exact = bool(rotation[2, 2] > 1 - 1e-15)
     level = attitude if exact else np.array([np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)])
@@ -172,30 +171,9 @@ def _trim_linked(rig: Linked, position: np.ndarray, attitude: np.ndarray) -> Tri
     return Trim(state, effort[:, 0], effort[:, 1:] * span / 2, np.zeros(0), exact, note)
 
 
-def _rotation(q: np.ndarray) -> np.ndarray:
-    w, x, y, z = q
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-
-
-def _quaternion(rotation: np.ndarray) -> np.ndarray:
-    """Unit quaternion of a rotation matrix, by the eigenvector that is best conditioned."""
-    m = rotation
-    k = np.array(
-        [
-            [m[0, 0] + m[1, 1] + m[2, 2], m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]],
-            [m[2, 1] - m[1, 2], m[0, 0] - m[1, 1] - m[2, 2], m[0, 1] + m[1, 0], m[0, 2] + m[2, 0]],
-            [m[0, 2] - m[2, 0], m[0, 1] + m[1, 0], m[1, 1] - m[0, 0] - m[2, 2], m[1, 2] + m[2, 1]],
-            [m[1, 0] - m[0, 1], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1], m[2, 2] - m[0, 0] - m[1, 1]],
-        ]
-    )
-    q = np.linalg.eigh(k)[1][:, -1]
-    return q if q[0] >= 0 else -q
+def _turn(attitude: np.ndarray) -> np.ndarray:
+    """Rotation matrices of wxyz quaternions."""
+    return Rotation.from_quat(attitude, scalar_first=True).as_matrix()
 
 
 def _tilt_to(direction: np.ndarray) -> np.ndarray:

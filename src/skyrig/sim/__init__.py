@@ -2,7 +2,7 @@
 
 from skyrig.sim.events import Event
 from skyrig.sim.plan import Cut, Poke
-from skyrig.sim.rollout import Rollout, Track, rollout
-from skyrig.sim.step import Log, step
+from skyrig.sim.openloop import Rollout, Track, rollout
+from skyrig.sim.stepping import Log, step
 
 __all__ = ["Cut", "Event", "Log", "Poke", "Rollout", "Track", "rollout", "step"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from skyrig.errors import FlightDiverged
 from skyrig.sim.plan import Cut, Poke
-from skyrig.sim.step import LOG_FULL, OK, TOO_MANY, UNSOLVED, Log
+from skyrig.sim.stepping import LOG_FULL, OK, TOO_MANY, UNSOLVED, Log
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from jaxtyping import Array, Bool, Float
 
 from skyrig.rigs.bodies import Bodies, Inputs
 from skyrig.sim.plan import Plan
-from skyrig.sim.step import Log, choose, runge_kutta, step, when
+from skyrig.sim.stepping import Log, choose, runge_kutta, step, when
 
 
 class Record(eqx.Module):
@@ -136,7 +136,7 @@ def _retrace(rig: Any, state: Any, inputs: Inputs, plan: Plan, log: Log):
         late = jnp.where(segment.first, 0.0, late)
         # whatever an event came later, the rest of its step is shorter
         raw, *_ = runge_kutta(rig, state, held, segment.dt - late)
-        state, _ = rig.settle(raw, held)
+        state, _ = rig.settle(raw, held, polish=False)
         event = jnp.maximum(segment.event, 0)
         jumped, shift = rig.replay(state, held, _row(log.reset, event), log.located[event])
         jumps = segment.event >= 0

@@ -80,11 +80,14 @@ def rates(rig: SlungParameters, state: SlungState, inputs: Inputs):
     return derivative, *watch(rig, state, span, tension, left)
 
 
-def settle(rig: SlungParameters, state: SlungState, inputs: Inputs) -> tuple[SlungState, Watch]:
+def settle(
+    rig: SlungParameters, state: SlungState, inputs: Inputs, polish: bool = True
+) -> tuple[SlungState, Watch]:
     """Take the drift of one step out of quaternions, taut lengths and their rates; guards at the end.
 
     Lengths and rates are corrected along the cables through the same matrix: the centre of mass stays, and
-    velocity corrections keep both momenta.
+    velocity corrections keep both momenta. One Newton step does for any flight the step size resolves;
+    `polish` adds more where it does not (a payload spinning hundreds of radians a second).
     """
     state = eqx.tree_at(
         lambda s: (s.payload.attitude, s.vehicles.attitude),
@@ -98,8 +101,28 @@ def settle(rig: SlungParameters, state: SlungState, inputs: Inputs) -> tuple[Slu
     sides = jnp.stack([stretch, span.distance - state.length, span.rate - state.reel])
     tension, shift, jerk = masked_solve(matrix, sides, state.taut)
     guards, _ = watch(rig, state, span, tension, stretch)
-    moved = _displaced(state, pull(rig, span, shift))
-    return _kicked(moved, pull(rig, span, jerk)), guards
+    state = _kicked(_displaced(state, pull(rig, span, shift)), pull(rig, span, jerk))
+    if polish:
+        coarse = jnp.any(state.taut & (jnp.abs(span.distance - state.length) > COARSE))
+        state = jax.lax.while_loop(
+            lambda carry: carry[1] > 0, lambda carry: _polished(rig, *carry), (state, jnp.where(coarse, 8, 0))
+        )[0]
+    return state, guards
+
+
+COARSE = 1e-7
+"""Drift of one step above which one Newton step leaves more than rounding (m)."""
+
+
+def _polished(rig: SlungParameters, state: SlungState, turns: Array) -> tuple[SlungState, Array]:
+    """One more Newton step onto the taut lengths and rates; no turns left once it changes nothing."""
+    span = spans(rig, state)
+    matrix = cable_matrix(rig, span)
+    excess, growth = span.distance - state.length, span.rate - state.reel
+    shift, jerk = masked_solve(matrix, jnp.stack([excess, growth]), state.taut)
+    state = _kicked(_displaced(state, pull(rig, span, shift)), pull(rig, span, jerk))
+    rough = jnp.any(state.taut & ((jnp.abs(excess) > COARSE) | (jnp.abs(growth) > COARSE)))
+    return state, jnp.where(rough, turns - 1, 0)
 
 
 def _kicked(state: SlungState, by: Push) -> SlungState:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 from jaxtyping import Array, Float
+from scipy.spatial.transform import Rotation
 
 from skyrig import checks
 from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
 from skyrig.rigs.bodies import Bodies, Inputs, bodies_from_arrays
-from skyrig.rigs.cables import Cable, cable_arrays, checked
+from skyrig.rigs.cables import Cable, cable_arrays, checked, inverse
 from skyrig.rigs.slung import events
 from skyrig.rigs.slung.motion import cable_matrix, motion, spans
 from skyrig.rigs.slung.parameters import SlungParameters, SlungRate, SlungState
@@ -56,13 +58,13 @@ class Slung(SlungParameters):
             payload_inertia = payload_inverse = jnp.zeros((3, 3))
         else:
             payload_inertia = checked(checks.inertia, "payload.inertia", payload.inertia)
-            payload_inverse = jnp.linalg.inv(payload_inertia)
+            payload_inverse = inverse(payload_inertia)
         if not 0 <= float(restitution) < 1:
             raise InputError(f"restitution must be at least 0 and below 1, not {restitution}.")
         return Slung(
             mass=jnp.stack(mass),
             inertia=jnp.stack(inertia, axis=-1),
-            inverse_inertia=jnp.stack([jnp.linalg.inv(j) for j in inertia], axis=-1),
+            inverse_inertia=jnp.stack([inverse(j) for j in inertia], axis=-1),
             payload_mass=checked(checks.positive, "payload.mass", payload.mass),
             payload_inertia=payload_inertia,
             payload_inverse_inertia=payload_inverse,
@@ -113,27 +115,20 @@ class Slung(SlungParameters):
         )
         n = self.count
         length = self.length if cable_length is None else checked(checks.positive, "cable_length", cable_length, (n,))
-        gone = jnp.zeros(n, bool) if cut is None else jnp.asarray(np.asarray(cut, dtype=bool))
-        zeros = jnp.zeros_like(length)
-        state = SlungState(
-            payload,
-            vehicles,
-            length,
-            zeros,
-            zeros,
-            jnp.zeros(n, bool),
-            gone,
-            jnp.sign(payload.position[2]),
-        )
-        span = spans(self, state)
-        excess = np.asarray(span.distance - length)
-        for k in np.flatnonzero((excess > START) & ~np.asarray(gone)):
+        gone = np.zeros(n, bool) if cut is None else np.asarray(cut, dtype=bool)
+        distance, rate = _distances(self, payload, vehicles)
+        traced = isinstance(distance, jax.core.Tracer) or isinstance(length, jax.core.Tracer)
+        for k in () if traced else np.flatnonzero((distance - length > START) & ~gone):
             raise InputError(
-                f"vehicle_position[{k}] is {float(span.distance[k]):.9g} m from its attachment, "
+                f"vehicle_position[{k}] is {float(distance[k]):.9g} m from its attachment, "
                 f"more than its cable's length of {float(length[k]):.9g} m."
             )
-        taut = ~gone & (jnp.abs(span.distance - length) < START) & (jnp.abs(span.rate) < START)
-        return SlungState(payload, vehicles, length, zeros, zeros, taut, gone, state.side)
+        taut = ~gone & (abs(distance - length) < START) & (abs(rate) < START)
+        zeros = jnp.zeros_like(length)
+        side = jnp.sign(payload.position[2])
+        return SlungState(
+            payload, vehicles, jnp.asarray(length), zeros, zeros, jnp.asarray(taut), jnp.asarray(gone), side
+        )
 
     def tension(self, state: SlungState, inputs: Inputs) -> Float[Array, "n *batch"]:
         """Tension of every cable (N) with the state's taut set."""
@@ -165,3 +160,27 @@ class Slung(SlungParameters):
     blank = events.blank
     guards_off = events.guards_off
     replay = events.replay
+
+
+def _distances(rig: Slung, payload: Bodies, vehicles: Bodies) -> tuple[Any, Any]:
+    """Lengths of the spans (m) and their rates (m/s); in NumPy, without compiling, where values are known."""
+    leaves = jax.tree.leaves((rig, payload, vehicles))
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+        n = rig.count
+        no = jnp.zeros(n, bool)
+        span = spans(rig, SlungState(payload, vehicles, rig.length, rig.length, rig.length, no, no, rig.gravity))
+        return span.distance, span.rate
+    rig, payload, vehicles = jax.tree.map(np.array, (rig, payload, vehicles))
+    turn = Rotation.from_quat(payload.attitude, scalar_first=True)
+    points = rig.attachment.T
+    ends = payload.position + turn.apply(points)
+    speeds = payload.velocity + turn.apply(np.cross(payload.rate, points))
+    hooks, drifts = vehicles.position.T, vehicles.velocity.T
+    if rig.hook is not None:
+        turns = Rotation.from_quat(vehicles.attitude.T, scalar_first=True)
+        hooks = hooks + turns.apply(rig.hook.T)
+        drifts = drifts + turns.apply(np.cross(vehicles.rate.T, rig.hook.T))
+    apart = ends - hooks
+    distance = np.linalg.norm(apart, axis=1)
+    along = np.einsum("ki,ki->k", apart, speeds - drifts) / np.maximum(distance, 1e-300)
+    return distance, along

@@ -17,7 +17,7 @@ from skyrig import checks
 from skyrig.errors import InputError
 from skyrig.sim.events import Event, events, raise_troubles
 from skyrig.sim.plan import STEP, Cut, Plan, Poke, bucket, held_inputs, schedule
-from skyrig.sim.step import Log, step
+from skyrig.sim.stepping import Log, step
 from skyrig.sim.walk import Record, _happen, _record, _row, walk
 
 Reals = Float[Array, "..."] | Float[np.ndarray, "..."]

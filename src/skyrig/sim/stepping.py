@@ -13,6 +13,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float, Int
 
 from skyrig.rigs.bodies import Inputs, Watch
@@ -60,7 +61,7 @@ class Log(eqx.Module):
             trouble=jnp.full(batch, OK, jnp.int32),
         )
 
-    def written(self, lanes: Array, index: Array, offset: Array, located: Array, reset: Any) -> Log:
+    def written(self, lanes: Array, index: ArrayLike, offset: Array, located: Array, reset: Any) -> Log:
         """This log with one more row for the flights in `lanes`."""
         rows = self.step.shape[0]
         here = lanes & (jnp.arange(rows).reshape((rows,) + (1,) * lanes.ndim) == self.count)
@@ -74,7 +75,7 @@ class Log(eqx.Module):
         trouble = jnp.where(full, LOG_FULL, self.trouble)
         trouble = jnp.where(lanes & ~reset.solved, UNSOLVED, trouble)
         return Log(
-            step=put(self.step, index.astype(jnp.int32)),
+            step=put(self.step, jnp.asarray(index, jnp.int32)),
             offset=put(self.offset, offset),
             located=put(self.located, located),
             reset=jax.tree.map(put, self.reset, reset),
@@ -137,7 +138,7 @@ def runge_kutta(rig: Any, state: Any, inputs: Inputs, dt: Array) -> tuple[Any, W
 
 
 def step(
-    rig: Any, state: Any, inputs: Inputs, dt: Float[Array, "*batch"], log: Log, index: Int[Array, ""]
+    rig: Any, state: Any, inputs: Inputs, dt: ArrayLike, log: Log, index: ArrayLike
 ) -> tuple[Any, Log]:
     """Advance by `dt` (s) with `inputs` held; resets are written to `log` under the step number `index`.
 
@@ -223,6 +224,7 @@ def _handle(
     halve = (turns >= 5) & (turns % 2 == 1)
     aim = jnp.where(halve, before + narrow / 2, crossing + tolerance / 2)
     aim = jnp.clip(aim, before + tolerance / 4, after - tolerance / 4)
+    aim = jnp.where(narrow <= tolerance, after, aim)  # missed by rounding: back to the side known to fire
 
     resetting = (active & due) | closed
     elapsed = jnp.where(closed, jnp.minimum(progress.elapsed + trial, dt), progress.elapsed)
@@ -261,8 +263,9 @@ def _crossing(before: Array, after: Array, early: Watch, late: Watch) -> tuple[A
     db = jnp.where(sloped, late.slope * width, rise)
     curve = 3 * rise - 2 * da - db
     twist = da + db - 2 * rise
-    u = jnp.clip(-fa / rise, 0.0, 1.0)
-    for _ in range(4):
+    # a guard that falls at first crosses on its way back up: search from the far end
+    u = jnp.where(da < 0, 1.0, jnp.clip(-fa / rise, 0.0, 1.0))
+    for _ in range(6):
         value = fa + u * (da + u * (curve + u * twist))
         slope = da + u * (2 * curve + 3 * u * twist)
         u = jnp.clip(u - value / jnp.where(slope > 0, slope, rise), 0.0, 1.0)

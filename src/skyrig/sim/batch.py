@@ -1,0 +1,76 @@
+"""Many rigs of one kind at once, in one compiled loop, the batch behind every array.
+
+A batch this way runs in vector instructions and costs several times less a flight than `jax.vmap` over
+single flights would; both give the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+from jaxtyping import Array
+
+from skyrig.rigs.bodies import Inputs
+from skyrig.sim.stepping import Log, step
+
+CHUNK = 64
+"""Flights flown together; more leave the processor's cache."""
+
+
+def stack(trees: Sequence[Any]) -> Any:
+    """Rigs, states or inputs of single flights as one batch (last axis)."""
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves, axis=-1), *trees)
+
+
+def spread(tree: Any, count: int) -> Any:
+    """One rig, state or input repeated `count` times as a batch."""
+    return jax.tree.map(lambda leaf: jnp.repeat(jnp.asarray(leaf)[..., None], count, axis=-1), tree)
+
+
+def pick(tree: Any, index: int) -> Any:
+    """One flight out of a batch."""
+    return jax.tree.map(lambda leaf: leaf[..., index], tree)
+
+
+@eqx.filter_jit
+def advance(
+    rig: Any, state: Any, inputs: Inputs, dt: ArrayLike, steps: ArrayLike, max_events: int = 64
+) -> tuple[Any, Log]:
+    """Advance one rig or a batch by `steps` steps of `dt` (s) with inputs held; final states and logs."""
+    log = Log.empty(rig, state, max_events)
+
+    def one(index, carry):
+        return step(rig, carry[0], inputs, dt, carry[1], index)
+
+    return jax.lax.fori_loop(0, steps, one, (state, log))
+
+
+@eqx.filter_jit
+def advance_in_chunks(
+    rig: Any,
+    state: Any,
+    inputs: Inputs,
+    dt: ArrayLike,
+    steps: ArrayLike,
+    max_events: int = 64,
+    chunk: int = CHUNK,
+) -> tuple[Any, Log]:
+    """As `advance`, for a batch of any multiple of `chunk`, a chunk after the other."""
+
+    def apart(leaf: Array) -> Array:
+        parts = leaf.reshape((*leaf.shape[:-1], leaf.shape[-1] // chunk, chunk))
+        return jnp.moveaxis(parts, -2, 0)
+
+    def together(leaf: Array) -> Array:
+        parts = jnp.moveaxis(leaf, 0, -2)
+        return parts.reshape((*parts.shape[:-2], -1))
+
+    def fly(part):
+        return advance(*part, dt, steps, max_events)
+
+    return jax.tree.map(together, jax.lax.map(fly, jax.tree.map(apart, (rig, state, inputs))))

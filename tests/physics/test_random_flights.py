@@ -1,0 +1,102 @@
+"""Thousands of random flights with slack, taut, cut and hooked cables: nothing breaks, nothing is made up."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from rigging import audited, flat, random_inputs, random_rig, random_state
+from skyrig.rigs.slung.motion import motion
+from skyrig.sim.batch import pick, spread, stack
+from skyrig.sim.stepping import OK, Log, step
+
+STEPS, PART, DT = 250, 50, 2e-3
+
+
+@eqx.filter_jit
+def fly(rig, state, inputs, impulse, point, cut):
+    """Half a second in five parts: a poke in front of the second, a cut in front of the fourth."""
+
+    def one(carry, index):
+        state, log, worst = carry
+        part = index // PART
+        poked = rig.poke(state, impulse, point)
+        state = jax.tree.map(lambda a, b: jnp.where(index == PART, a, b), poked, state)
+        severed = rig.sever(state, cut)
+        state = jax.tree.map(lambda a, b: jnp.where(index == 3 * PART, a, b), severed, state)
+        held = jax.tree.map(lambda leaf: leaf[part], inputs)
+        state, log = step(rig, state, held, DT, log, index)
+        _, tension, span, _ = motion(rig, state, held)
+        over = jnp.where(state.cut, -1.0, span.distance - state.length).max(0)
+        worst = jnp.maximum(worst, jnp.stack([over, -tension.min(0)]))
+        return (state, log, worst), None
+
+    start = (state, Log.empty(rig, state, 400), jnp.full((2, *state.side.shape), -jnp.inf))
+    return jax.lax.scan(one, start, jnp.arange(STEPS))[0]
+
+
+def flights(seed, n, count, **kinds):
+    rng = np.random.default_rng(seed)
+    rigs = [audited(random_rig(rng, n, **kinds)) for _ in range(count)]
+    states = [random_state(rng, rig) for rig in rigs]
+    inputs = [stack([random_inputs(rng, rig) for _ in range(5)]) for rig in rigs]
+    inputs = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, -2, 0), stack(inputs))
+    impulse, point = rng.normal(size=(3, count)), rng.uniform(-0.3, 0.3, (3, count))
+    cut = rng.uniform(size=(n, count)) < 0.2
+    return stack(rigs), stack(states), inputs, jnp.asarray(impulse), jnp.asarray(point), jnp.asarray(cut)
+
+
+@pytest.mark.parametrize("n", range(1, 7))
+@pytest.mark.parametrize("kind", ["plain", "hooks", "bouncy"])
+def test_random_hybrid_flights(n, kind):
+    # 6 team sizes x 3 kinds x 112 = 2,016 flights
+    kinds = {"plain": {}, "hooks": {"hooks": True}, "bouncy": {"restitution": 0.4, "point": n == 1}}[kind]
+    arguments = flights(100 * n + len(kind), n, 112, **kinds)
+    state, log, worst = fly(*arguments)
+    assert np.all(np.isfinite(flat(state)))
+    np.testing.assert_array_equal(np.asarray(log.trouble), OK)
+    assert np.max(worst[0]) <= 1e-9, "a cable was stretched"
+    assert np.max(worst[1]) <= 1e-9, "a cable pushed"
+    assert int(log.count.sum()) > 100, "events happened"
+    assert int(log.reset.arrived.sum()) > 50, "impacts happened"
+    assert int(log.reset.loosened.sum()) > 20, "releases happened"
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+def test_a_batch_equals_its_flights(n):
+    # 2,000 random states, one step each: native batch, vmap and a loop
+    count = 500
+    rng = np.random.default_rng(n)
+    rigs = [random_rig(rng, n, hooks=n % 2 == 0) for _ in range(count)]
+    states = [random_state(rng, rig) for rig in rigs]
+    inputs = [random_inputs(rng, rig) for rig in rigs]
+
+    def one(rig, state, inputs):
+        return step(rig, state, inputs, 0.01, Log.empty(rig, state, 16), jnp.asarray(0))
+
+    together = eqx.filter_jit(one)(stack(rigs), stack(states), stack(inputs))
+    mapped = jax.jit(jax.vmap(one, in_axes=-1, out_axes=-1))(stack(rigs), stack(states), stack(inputs))
+    alone = eqx.filter_jit(one)
+    for k in range(count):
+        lonely = alone(rigs[k], states[k], inputs[k])
+        for whole in (together, mapped):
+            np.testing.assert_allclose(flat(pick(whole[0], k)), flat(lonely[0]), rtol=0, atol=1e-12)
+            np.testing.assert_array_equal(pick(whole[1], k).count, lonely[1].count)
+            np.testing.assert_array_equal(pick(whole[0], k).taut, lonely[0].taut)
+    with jax.disable_jit():
+        for k in range(5):
+            eager = one(rigs[k], states[k], inputs[k])
+            np.testing.assert_allclose(flat(eager[0]), flat(pick(together[0], k)), rtol=0, atol=1e-12)
+
+
+def test_the_same_flight_gives_the_same_bits():
+    arguments = flights(7, 3, 8)
+    first, second = fly(*arguments), fly(*arguments)
+    np.testing.assert_array_equal(flat(first[0]), flat(second[0]))
+
+
+def test_spread_repeats():
+    rng = np.random.default_rng(0)
+    rig = random_rig(rng, 2)
+    many = spread(rig, 3)
+    np.testing.assert_array_equal(many.mass[:, 2], rig.mass)
