@@ -3,56 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from skyrig.flight.flight import Impact
 from skyrig.flight.turns import turn
 
 NEAR = 1e-6
 """Distance in time of the samples from which one-sided limits are drawn (s)."""
+MOST = 100
 
 
-@dataclass(frozen=True)
-class Impact:
-    """One cable's impact. Its direction points from the vehicle to the payload, so apart is positive."""
-
-    time: float
-    """When (s)."""
-    cable: int
-    """Which cable, counted from 0."""
-    impulse: float
-    """Impulse along the cable (N s)."""
-    along: tuple[float, float]
-    """Velocity of the payload's end against the vehicle's along the cable, before and after (m/s)."""
-    across: tuple[float, float]
-    """The same across the cable: the size of what is left (m/s)."""
-    payload_velocity: npt.NDArray[np.float64]
-    """(2, 3) before and after (m/s), world."""
-    vehicle_velocity: npt.NDArray[np.float64]
-    """(2, 3) of the cable's vehicle, before and after (m/s), world."""
-    momentum: npt.NDArray[np.float64]
-    """(2, 3) of payload and all vehicles together, before and after (kg m/s), world."""
-
-
-def impacts(rig: Any, events: Sequence[Any], fly_at: Callable[[np.ndarray], Any]) -> list[Impact]:
-    """Every impact among `events`.
+def impacts(
+    rig: Any, events: Sequence[Any], until: float, fly_at: Callable[[np.ndarray], Any]
+) -> tuple[Impact, ...]:
+    """The impacts among `events` that have a moment of quiet on either side, the first hundred at most.
 
     Args:
         rig: A `Slung` rig.
         events: Those of a roll-out.
+        until: When the roll-out ends (s).
         fly_at: The same roll-out again, reported at the times it is given. Limits from either side are drawn
             from two samples a microsecond apart, which leaves an error of about 1e-12 of the acceleration.
     """
-    hits = [event for event in events if event.kind == "impact"]
+    times = np.array([event.time for event in events])
+    hits = []
+    for event in events:
+        quiet = np.sum(np.abs(times - event.time) < 3 * NEAR) <= sum(event.time == times)
+        if event.kind == "impact" and quiet and 2 * NEAR < event.time < until - 2 * NEAR:
+            hits.append(event)
+    hits = hits[:MOST]
     if not hits:
-        return []
+        return ()
     offsets = NEAR * np.array([-2, -1, 1, 2])
     flown = fly_at(np.concatenate([event.time + offsets for event in hits]))
     masses = np.asarray(rig.mass), float(rig.payload_mass)
-    return [_impact(rig, event, flown, slice(4 * k, 4 * k + 4), masses) for k, event in enumerate(hits)]
+    return tuple(_impact(rig, event, flown, slice(4 * k, 4 * k + 4), masses) for k, event in enumerate(hits))
 
 
 def _impact(rig: Any, event: Any, flown: Any, rows: slice, masses: tuple[np.ndarray, float]) -> Impact:
@@ -73,8 +60,8 @@ def _impact(rig: Any, event: Any, flown: Any, rows: slice, masses: tuple[np.ndar
         time=float(event.time),
         cable=int(k),
         impulse=float(event.impulse),
-        along=(float(along[0]), float(along[1])),
-        across=(float(across[0]), float(across[1])),
+        along=along,
+        across=across,
         payload_velocity=payload_velocity,
         vehicle_velocity=velocities[:, k],
         momentum=masses[1] * payload_velocity + np.einsum("k,tki->ti", masses[0], velocities),

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Float
-
-Quaternions = Float[np.ndarray, "*many 4"]
-Vectors = Float[np.ndarray, "*many 3"]
 
 
 def turn(attitude: np.ndarray, vector: np.ndarray) -> np.ndarray:
@@ -18,14 +14,8 @@ def turn(attitude: np.ndarray, vector: np.ndarray) -> np.ndarray:
 
 def between(wanted: np.ndarray, have: np.ndarray) -> np.ndarray:
     """Angle of the single turn from one attitude to another (rad), between 0 and pi."""
-    conjugate = wanted * [1.0, -1.0, -1.0, -1.0]
-    w = conjugate[..., 0] * have[..., 0] - (conjugate[..., 1:] * have[..., 1:]).sum(-1)
-    axis = (
-        conjugate[..., :1] * have[..., 1:]
-        + have[..., :1] * conjugate[..., 1:]
-        + np.cross(conjugate[..., 1:], have[..., 1:])
-    )
-    return 2 * np.arctan2(np.linalg.norm(axis, axis=-1), np.abs(w))
+    rest = multiply(wanted * [1.0, -1.0, -1.0, -1.0], have)
+    return 2 * np.arctan2(np.linalg.norm(rest[..., 1:], axis=-1), np.abs(rest[..., 0]))
 
 
 def euler_angles(attitude: np.ndarray) -> np.ndarray:
@@ -35,3 +25,22 @@ def euler_angles(attitude: np.ndarray) -> np.ndarray:
     pitch = np.arcsin(np.clip(2 * (w * y - z * x), -1, 1))
     yaw = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
     return np.stack([roll, pitch, yaw], axis=-1)
+
+
+def tilted(attitude: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    """Attitudes turned the least way so that their z axes point along `direction` (world, any length)."""
+    up = turn(attitude, np.array([0.0, 0.0, 1.0]))
+    unit = direction / np.linalg.norm(direction, axis=-1, keepdims=True)
+    w = 1 + (up * unit).sum(-1, keepdims=True)
+    least = np.concatenate([w, np.cross(up, unit)], axis=-1)
+    size = np.linalg.norm(least, axis=-1, keepdims=True)
+    least = np.where(size > 1e-9, least / np.maximum(size, 1e-9), [0.0, 1.0, 0.0, 0.0])
+    return multiply(least, attitude)
+
+
+def multiply(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The quaternion of `second` followed by `first`."""
+    a, u = first[..., :1], first[..., 1:]
+    b, v = second[..., :1], second[..., 1:]
+    w = a * b - (u * v).sum(-1, keepdims=True)
+    return np.concatenate([w, a * v + b * u + np.cross(u, v)], axis=-1)

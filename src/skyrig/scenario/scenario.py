@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from skyrig.scenario.build import Built
 
 FOLDER = "scenarios"
-DEFAULT = "three-dragonflies-circle"
+DEFAULT = "drop-open-loop"
 """What flies when nobody says what."""
 
 

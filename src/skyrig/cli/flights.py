@@ -1,0 +1,169 @@
+"""Commands that make and look at flights: `fly`, `plot`, `compare`, `export`."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+from skyrig.cli.scenarios import Changes, changed, folder_of
+from skyrig.errors import InputError
+
+if TYPE_CHECKING:
+    from skyrig.flight import Flight
+
+Name = Annotated[str | None, tyro.conf.arg(metavar="SCENARIO")]
+Folder = Annotated[Path, tyro.conf.arg(metavar="FLIGHT")]
+Directory = Annotated[Path, tyro.conf.arg(metavar="DIR")]
+
+
+def fly(
+    scenario: tyro.conf.Positional[Name] = None,
+    /,
+    *,
+    changes: tyro.conf.UseAppendAction[Changes] = (),
+    seed: int | None = None,
+    duration: float | None = None,
+    out: Directory = Path("flights"),
+    controller: Annotated[str | None, tyro.conf.arg(metavar="FILE.py:NAME")] = None,
+    report: bool = True,
+) -> None:
+    """Fly a scenario and write its flight, pictures and report.
+
+    Args:
+        scenario: A bundled scenario's name, or a YAML file; the default one if left out.
+        changes: Values to change, such as rig.payload.mass=0.3.
+        seed: Seed of everything random, in place of the scenario's.
+        duration: How long to fly (s), in place of the scenario's.
+        out: Folder in which the flight's own folder is made.
+        controller: Your controller in place of the scenario's: a Python file and a name in it.
+        report: Whether to draw pictures and write report.html.
+    """
+    from rich.console import Console
+
+    from skyrig.scenario import DEFAULT
+
+    known = changed(scenario or DEFAULT, changes, seed=seed, duration=duration)
+    folder = out / known.name
+    for place in (out, folder):
+        if place.exists() and not place.is_dir():
+            raise InputError(f"{place} is in the way: a folder is needed to write the flight to.")
+    own = None if controller is None else load_controller(controller)
+
+    from skyrig.flight import fly as fly_scenario
+
+    console = Console(highlight=False)
+    with Console(stderr=True).status(f"Flying {known.name}"):
+        flight = fly_scenario(known, controller=own)
+    saved = flight.save(folder)
+    _tell(flight, console)
+    console.print(f"Flight:  {saved}", soft_wrap=True)
+    if report:
+        _draw(flight, folder, console)
+
+
+def plot(flight: tyro.conf.Positional[Folder], /, *, out: Directory | None = None) -> None:
+    """Draw a flight's pictures and write its report.
+
+    Args:
+        flight: A flight's folder or .npz file.
+        out: Folder to write to; the flight's own if left out.
+    """
+    from rich.console import Console
+
+    from skyrig.flight import Flight
+
+    _draw(Flight.load(flight), out or folder_of(flight), Console(highlight=False))
+
+
+def compare(first: tyro.conf.Positional[Folder], second: tyro.conf.Positional[Folder], /) -> None:
+    """Put two flights side by side.
+
+    Args:
+        first: A flight's folder or .npz file.
+        second: Another.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from skyrig.flight import Flight
+    from skyrig.flight.compare import compare as lines
+    from skyrig.flight.tables import shown
+
+    flights = [Flight.load(first), Flight.load(second)]
+    table = Table("", str(first), str(second), "", box=None, pad_edge=False, header_style="bold")
+    table.columns[1].justify = table.columns[2].justify = "right"
+    for name, one, other, unit in lines(*flights):
+        table.add_row(name, shown(one), shown(other), unit)
+    Console(highlight=False).print(table)
+
+
+def export(
+    flight: tyro.conf.Positional[Folder], /, *, csv: bool = False, out: Directory | None = None
+) -> None:
+    """Write a flight in another format.
+
+    Args:
+        flight: A flight's folder or .npz file.
+        csv: As CSV: states, reference and tensions in one file, events in another beside it.
+        out: Folder to write to; the flight's own if left out.
+    """
+    from skyrig.flight import Flight
+    from skyrig.flight.export import write_csv
+
+    if not csv:
+        raise InputError("skyrig export needs a format: give --csv.")
+    for path in write_csv(Flight.load(flight), (out or folder_of(flight)) / "flight.csv"):
+        print(path)
+
+
+def load_controller(text: str) -> Any:
+    """What NAME is in FILE.py, for `FILE.py:NAME`; the file runs as any Python program does."""
+    file, colon, name = text.rpartition(":")
+    if not colon or not name.isidentifier():
+        raise InputError(f"--controller must be FILE.py:NAME, not {text!r}.")
+    path = Path(file)
+    if path.suffix != ".py" or not path.is_file():
+        raise InputError(f"--controller must name a Python file, but {file!r} is none.")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"--controller {file!r} cannot be loaded as Python.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    spec.loader.exec_module(module)
+    if not hasattr(module, name):
+        raise InputError(f"--controller {file!r} has no {name!r}.")
+    return getattr(module, name)
+
+
+def _tell(flight: Flight, console: Any) -> None:
+    """The impacts of a short story, else the numbers."""
+    from rich.table import Table
+
+    from skyrig.flight.tables import impact_rows, rows, shown
+
+    numbers = Table("", "", "", box=None, pad_edge=False, show_header=False, title=flight.name)
+    numbers.columns[1].justify = "right"
+    for name, value, unit in rows(flight.metrics):
+        numbers.add_row(name, shown(value), unit)
+    console.print(numbers)
+    for impact in flight.impacts[:3]:
+        title = f"Cable {impact.cable} comes taut at t = {impact.time:.9f} s"
+        table = Table("", "before", "after", "change", box=None, pad_edge=False, title=title)
+        for column in table.columns[1:]:
+            column.justify = "right"
+        for row in impact_rows(impact):
+            table.add_row(*row)
+        console.print(table)
+
+
+def _draw(flight: Flight, folder: Path, console: Any) -> None:
+    from skyrig.flight.plots import save_all
+    from skyrig.flight.report import write_report
+
+    for picture in save_all(flight, folder):
+        console.print(f"Picture: {picture}", soft_wrap=True)
+    console.print(f"Report:  {write_report(flight, folder / 'report.html')}", soft_wrap=True)

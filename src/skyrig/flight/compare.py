@@ -1,0 +1,56 @@
+"""Two flights side by side: their metrics, and how far apart they flew."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skyrig.errors import InputError
+from skyrig.flight.flight import Flight
+from skyrig.flight.tables import Row, rows
+
+Line = tuple[str, float | int | str | None, float | int | str | None, str]
+"""A name, the first flight's value, the second's, and their unit."""
+
+
+def compare(first: Flight, second: Flight) -> list[Line]:
+    """Every metric that either flight has, and the largest distances between the two."""
+    left = {(name, unit): value for name, value, unit in rows(first.metrics)}
+    right = {(name, unit): value for name, value, unit in rows(second.metrics)}
+    lines: list[Line] = [
+        (name, left.get((name, unit)), right.get((name, unit)), unit) for name, unit in {**left, **right}
+    ]
+    return lines + [(name, None, value, unit) for name, value, unit in apart(first, second)]
+
+
+def apart(first: Flight, second: Flight) -> list[Row]:
+    """Largest distances between two flights over their common time, the second read at the first's times.
+
+    Raises:
+        InputError: If they share no time.
+    """
+    start, end = max(first.times[0], second.times[0]), min(first.times[-1], second.times[-1])
+    times = first.times[(first.times >= start) & (first.times <= end)]
+    if not len(times):
+        raise InputError(
+            f"the flights {first.name!r} and {second.name!r} cannot be compared: they share no time."
+        )
+    found: list[Row] = []
+    pairs = [("payload", first.payload.position, second.payload.position)]
+    if first.rig.count == second.rig.count:
+        pairs.append(("vehicles", first.vehicles.position, second.vehicles.position))
+    for name, one, other in pairs:
+        gap = np.linalg.norm(_at(times, first.times, one) - _at(times, second.times, other), axis=-1)
+        found.append((f"largest distance between the {name}", float(gap.max()), "m"))
+    if first.cables.tension.shape[1] == second.cables.tension.shape[1] > 0:
+        one = _at(times, first.times, first.cables.tension[..., None])
+        other = _at(times, second.times, second.cables.tension[..., None])
+        found.append(("largest difference of tension", float(np.abs(one - other).max()), "N"))
+    found.append(("difference in number of events", len(second.events) - len(first.events), ""))
+    return found
+
+
+def _at(times: np.ndarray, own: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Values (T, ..., c) read off at `times`, linearly in between."""
+    flat = values.reshape(len(own), -1)
+    read = np.stack([np.interp(times, own, column) for column in flat.T], axis=1)
+    return read.reshape(len(times), *values.shape[1:])

@@ -1,0 +1,190 @@
+"""Numbers that sum up a flight. Every error is that of the true state against the reference.
+
+Means are over time: samples count by the time they stand for, so uneven sampling does not matter.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from skyrig.constants import GRAVITY
+from skyrig.flight import distances
+from skyrig.flight.flight import Flight
+from skyrig.flight.turns import between, tilted
+
+Window = tuple[float, float]
+
+
+def metrics(
+    flight: Flight, windows: Mapping[str, Window] | None = None, wall_seconds: float | None = None
+) -> dict[str, Any]:
+    """The metrics of `flight` as a dictionary that JSON can hold, in SI units and radians.
+
+    Args:
+        flight: The flight.
+        windows: Spans of time (s) to give errors for besides the whole flight; by default the time in which
+            the reference moves, and the last two seconds.
+        wall_seconds: How long flying took, for the real-time factor.
+    """
+    spans = {"whole": (float(flight.times[0]), float(flight.times[-1]))}
+    spans |= default_windows(flight) if windows is None else dict(windows)
+    found: dict[str, Any] = {
+        "duration": flight.duration,
+        "tracking": {name: tracking(flight, span) for name, span in spans.items()},
+        "cables": [_cable(flight, k) for k in range(flight.cables.tension.shape[1])],
+        "events": _event_counts(flight),
+        "saturation": _saturation(flight),
+        "closest_vehicles": _closest(distances.vehicles(flight)),
+        "closest_cable": _closest(distances.cables(flight)),
+    }
+    if wall_seconds is not None:
+        found["wall_seconds"] = wall_seconds
+        found["real_time_factor"] = flight.duration / wall_seconds
+    return found
+
+
+def default_windows(flight: Flight) -> dict[str, Window]:
+    """The time in which the reference moves, if it ever does, and the last two seconds of a longer flight."""
+    spans: dict[str, Window] = {}
+    wanted = flight.reference or flight.vehicle_references
+    if wanted is not None:
+        speeds = np.abs(np.concatenate([wanted.velocity, wanted.rate], axis=-1))
+        moving = np.flatnonzero(speeds.reshape(len(flight.times), -1).max(axis=1) > 1e-9)
+        span = flight.times[moving[[0, -1]]] if len(moving) > 1 else np.zeros(2)
+        if 0 < span[1] - span[0] < 0.98 * flight.duration:
+            spans["moving"] = (float(span[0]), float(span[1]))
+    if flight.duration > 4:
+        spans["last 2 s"] = (float(flight.times[-1]) - 2.0, float(flight.times[-1]))
+    return spans
+
+
+def tracking(flight: Flight, window: Window) -> dict[str, Any]:
+    """Errors within `window` (s): root mean square, peak and last, of 3-D position (m) and attitude (rad).
+
+    Rigid links also get `attitude_floor`, the error that the reference's acceleration demands because such a
+    rig must tilt to accelerate, and `attitude_rmse_demanded`, the error against that tilted attitude.
+    """
+    rows = (flight.times >= window[0] - 1e-9) & (flight.times <= window[1] + 1e-9)
+    times = flight.times[rows]
+    found: dict[str, Any] = {"window": [float(window[0]), float(window[1])]}
+    if not rows.any():
+        return found
+    if flight.reference is not None:
+        error = np.linalg.norm(flight.payload.position - flight.reference.position, axis=1)[rows]
+        found |= _summary("position", error, times)
+        if not flight.rig.payload_is_point:
+            angle = between(flight.reference.attitude, flight.payload.attitude)[rows]
+            found |= _summary("attitude", angle, times)
+            if flight.rig.mechanism == "links":
+                found |= _links(flight, rows, times)
+    if flight.vehicle_references is not None:
+        apart = np.linalg.norm(flight.vehicles.position - flight.vehicle_references.position, axis=2)[rows]
+        found["vehicle_position_rmse"] = [rms(apart[:, k], times) for k in range(apart.shape[1])]
+        found["vehicle_position_peak"] = [float(value) for value in apart.max(axis=0)]
+    return found
+
+
+def rms(values: np.ndarray, times: np.ndarray) -> float:
+    """Root mean square over time."""
+    return float(np.sqrt(_mean(np.asarray(values) ** 2, times)))
+
+
+def demanded_attitude(flight: Flight) -> np.ndarray:
+    """The attitude (T, 4) in which thrust along the payload's z axis gives the reference's acceleration."""
+    assert flight.reference is not None
+    pull = flight.reference.acceleration + [0.0, 0.0, GRAVITY]
+    return tilted(flight.reference.attitude, pull)
+
+
+def _links(flight: Flight, rows: np.ndarray, times: np.ndarray) -> dict[str, float]:
+    assert flight.reference is not None
+    demanded = demanded_attitude(flight)
+    floor = between(flight.reference.attitude, demanded)[rows]
+    error = between(demanded, flight.payload.attitude)[rows]
+    return {"attitude_floor": rms(floor, times), "attitude_rmse_demanded": rms(error, times)}
+
+
+def _summary(name: str, error: np.ndarray, times: np.ndarray) -> dict[str, float]:
+    peak = int(np.argmax(error))
+    return {
+        f"{name}_rmse": rms(error, times),
+        f"{name}_peak": float(error[peak]),
+        f"{name}_peak_time": float(times[peak]),
+        f"{name}_last": float(error[-1]),
+    }
+
+
+def _mean(values: np.ndarray, times: np.ndarray) -> float:
+    """Mean over time by the trapezoidal rule; of a single sample, its value."""
+    if len(times) < 2 or times[-1] <= times[0]:
+        return float(np.mean(values))
+    return float(np.trapezoid(values, times) / (times[-1] - times[0]))
+
+
+def _cable(flight: Flight, k: int) -> dict[str, Any]:
+    """One cable: tensions (N), time without tension (s), and its events."""
+    tension, taut = flight.cables.tension[:, k], flight.cables.taut[:, k]
+    own = [event for event in flight.events if event.cable == k]
+    impulses = [event.impulse for event in own if event.kind == "impact"]
+    return {
+        "tension_min": float(tension.min()),
+        "tension_max": float(tension.max()),
+        "tension_mean": _mean(tension, flight.times),
+        "slack_time": slack_time(flight, k),
+        "taut_at_end": bool(taut[-1]),
+        "impacts": len(impulses),
+        "impulse_max": float(max(impulses, default=0.0)),
+    }
+
+
+def slack_spans(flight: Flight, k: int) -> list[Window]:
+    """The spans of time (s) in which cable `k` is slack or cut, their ends taken from the events."""
+    changes = {"impact": True, "taut": True, "slack": False, "cut": False}
+    taut = bool(flight.cables.taut[0, k]) if len(flight.times) else True
+    since, spans = float(flight.times[0]), []
+    for event in flight.events:
+        if event.cable != k or event.kind not in changes or changes[event.kind] == taut:
+            continue
+        if taut:
+            since = event.time
+        else:
+            spans.append((since, float(event.time)))
+        taut = changes[event.kind]
+    if not taut:
+        spans.append((since, float(flight.times[-1])))
+    return [span for span in spans if span[1] > span[0]]
+
+
+def slack_time(flight: Flight, k: int) -> float:
+    """How long cable `k` is slack or cut (s)."""
+    return float(sum(end - start for start, end in slack_spans(flight, k)))
+
+
+def _event_counts(flight: Flight) -> dict[str, int]:
+    """How often each kind of event happened; cables that are taut from the start are no events."""
+    first = flight.times[0]
+    kinds = (it.kind for it in flight.events if not (it.kind == "taut" and it.time <= first))
+    return dict(sorted(Counter(kinds).items()))
+
+
+def _saturation(flight: Flight) -> dict[str, Any]:
+    """Share of the time in which any rotor is at a limit, of the team and of each vehicle (1)."""
+    inputs = flight.inputs
+    held = np.diff(np.append(inputs.times, flight.times[-1]))
+    if not held.size or held.sum() <= 0:
+        return {"share": 0.0, "vehicles": [0.0] * flight.rig.count}
+    busy = inputs.saturated > 0
+    return {
+        "share": float(held @ busy.any(axis=1) / held.sum()),
+        "vehicles": [float(value) for value in held @ busy / held.sum()],
+    }
+
+
+def _closest(found: distances.Closest | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {"distance": found.distance, "time": found.time, "pair": [found.first, found.second]}

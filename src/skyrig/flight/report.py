@@ -1,0 +1,105 @@
+"""One HTML file that tells a flight: numbers, pictures, events, scenario, nothing fetched from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+from html import escape
+from pathlib import Path
+
+from skyrig.flight import plots, tables
+from skyrig.flight.flight import Flight
+from skyrig.flight.storage import write_whole
+
+MOST_EVENTS = 500
+"""Longer lists of events are cut off."""
+
+_TITLES = {
+    "path": "Path",
+    "error": "Tracking error",
+    "tensions": "Tensions",
+    "impact": "The hardest impact",
+    "attitudes": "Attitude of the payload",
+    "thrusts": "Thrusts",
+}
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #222 }
+body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+h1, h2 { line-height: 1.2 } h2 { margin-top: 2.2rem }
+table { border-collapse: collapse } td, th { padding: .15rem .8rem .15rem 0; border-bottom: 1px solid #ddd }
+td.number { text-align: right; font-variant-numeric: tabular-nums } th { text-align: left }
+img { max-width: 100%; height: auto } pre { background: #f5f5f5; padding: .8rem; overflow-x: auto }
+@media print { body { margin: 0; max-width: none } h2, img { break-inside: avoid } }
+"""
+
+
+def write_report(flight: Flight, path: Path) -> Path:
+    """Write the report of `flight` to `path`, whole or not at all."""
+    return write_whole(path, html(flight))
+
+
+def html(flight: Flight) -> str:
+    """The report as HTML; every text in it is escaped."""
+    parts = [
+        "<!doctype html>",
+        f'<html lang="en"><head><meta charset="utf-8"><title>{escape(flight.name)}</title>',
+        f"<style>{_STYLE}</style></head><body>",
+        f"<h1>{escape(flight.name)}</h1>",
+        f"<p>{escape(_team(flight))}</p>",
+        "<h2>Numbers</h2>",
+        _table(
+            ("", "", ""),
+            [(name, tables.shown(value), unit) for name, value, unit in tables.rows(flight.metrics)],
+        ),
+    ]
+    for name, title in _TITLES.items():
+        image = plots.draw(flight, name)
+        if image is not None:
+            source = base64.b64encode(image).decode("ascii")
+            parts += [f"<h2>{title}</h2>", f'<img alt="{title}" src="data:image/png;base64,{source}">']
+    parts += ["<h2>Events</h2>", _events(flight)]
+    for impact in flight.impacts[:5]:
+        parts.append(f"<h3>Impact of cable {impact.cable} at {impact.time:.9f} s</h3>")
+        parts.append(_table(("", "before", "after", "change"), list(tables.impact_rows(impact))))
+    parts += ["<h2>Scenario</h2>", f"<pre>{escape(flight.scenario)}</pre>"]
+    listed = ", ".join(f"{name} {number}" for name, number in flight.versions.items())
+    parts += [f"<p>Computed with {escape(listed)}.</p>", "</body></html>"]
+    return "\n".join(parts)
+
+
+def _team(flight: Flight) -> str:
+    joined = "on cables" if flight.rig.mechanism == "cables" else "on rigid links"
+    noun = "vehicle" if flight.rig.count == 1 else "vehicles"
+    return (
+        f"{flight.rig.count} {noun} and a payload of {flight.rig.payload_mass:g} kg {joined}, "
+        f"{flight.duration:g} s, {len(flight.times)} samples."
+    )
+
+
+def _events(flight: Flight) -> str:
+    if not flight.events:
+        return "<p>None.</p>"
+    rows = [
+        (
+            f"{event.time:.6f}",
+            event.kind,
+            "" if event.cable is None else str(event.cable),
+            f"{event.impulse:.6f}" if event.impulse else "",
+        )
+        for event in flight.events[:MOST_EVENTS]
+    ]
+    more = len(flight.events) - len(rows)
+    rest = f"<p>And {more} more.</p>" if more > 0 else ""
+    return _table(("time (s)", "event", "cable", "impulse (N s)"), rows) + rest
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = ["<table>"]
+    if any(head):
+        lines.append("<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>")
+    for row in rows:
+        cells = [
+            f"<td>{escape(row[0])}</td>",
+            *(f'<td class="number">{escape(cell)}</td>' for cell in row[1:]),
+        ]
+        lines.append("<tr>" + "".join(cells) + "</tr>")
+    return "\n".join([*lines, "</table>"])
