@@ -95,7 +95,9 @@ def compare(first: tyro.conf.Positional[Folder], second: tyro.conf.Positional[Fo
 
     flights = [Flight.load(first), Flight.load(second)]
     table = Table("", str(first), str(second), "", box=None, pad_edge=False, header_style="bold")
-    table.columns[1].justify = table.columns[2].justify = "right"
+    table.columns[0].no_wrap = True
+    for column in table.columns[1:3]:
+        column.justify, column.overflow = "right", "fold"
     for name, one, other, unit in lines(*flights):
         table.add_row(name, shown(one), shown(other), unit)
     Console(highlight=False).print(table)

@@ -125,7 +125,7 @@ def _control_times(scenario: Scenario) -> npt.NDArray[np.float64]:
 def _instant(happening: said.Poke | said.Cut) -> Poke | Cut:
     if isinstance(happening, said.Cut):
         return Cut(happening.time, happening.cable)
-    return Poke(happening.time, happening.impulse, happening.point)
+    return Poke(happening.time, np.asarray(happening.impulse), np.asarray(happening.point))
 
 
 def _start(scenario: Scenario, team: Team) -> tuple[Any, Trim | None]:
@@ -133,9 +133,9 @@ def _start(scenario: Scenario, team: Team) -> tuple[Any, Trim | None]:
     body = start.payload
     if body is not None and (start.vehicles is not None or (isinstance(rig, Linked) and _moving(body))):
         own = {
-            "payload_velocity": body.velocity,
+            "payload_velocity": np.asarray(body.velocity),
             "payload_attitude": _attitude(body),
-            "payload_rate": body.rate,
+            "payload_rate": np.asarray(body.rate),
         }
         if start.vehicles is None or isinstance(rig, Linked):
             return rig.state(np.asarray(body.position), **own), None

@@ -32,6 +32,8 @@ def read_text(path: Path) -> str:
         if size > MOST_BYTES:
             raise InputError(f"{path} holds {size} bytes, but a scenario has at most {MOST_BYTES}.")
         return path.read_text(encoding="utf-8-sig")
+    except InputError:
+        raise
     except UnicodeDecodeError:
         raise InputError(f"{path} cannot be read: it is not UTF-8 text.") from None
     except (OSError, ValueError) as error:

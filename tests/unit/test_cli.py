@@ -1,0 +1,148 @@
+"""The command line: what it prints, what it leaves behind, and how it refuses."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skyrig.cli import _each_set, main
+from skyrig.flight import Flight
+from skyrig.scenario import bundled_text, names
+
+GOOD = bundled_text("drop-open-loop")
+
+
+def run(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Exit code, output and errors of a command."""
+    code = 0
+    try:
+        main(arguments)
+    except SystemExit as end:
+        code = int(end.code or 0)
+    return (code, *capfd.readouterr())
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_list_names_every_scenario(capfd: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capfd, "list")
+    assert (code, err) == (0, "") and all(name in out for name in names())
+
+
+def test_show_prints_a_summary_or_the_file(capfd: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capfd, "show", "winch-reel-up")
+    assert (code, err) == (0, "") and "winch at 2.7 s" in out and "3 dragonfly with triangle on cables" in out
+    assert run(capfd, "show", "drop-open-loop", "--yaml") == (0, GOOD, "")
+    code, out, _ = run(capfd, "show", "figure-8", "--yaml", "--set", "rig.payload.mass=0.3", "seed=5")
+    assert "mass: 0.3" in out and "seed: 5" in out
+
+
+def test_check_tells_what_is_fine(capfd: pytest.CaptureFixture[str], here: Path) -> None:
+    (here / "good.yaml").write_text(GOOD)
+    code, out, err = run(capfd, "check", "good.yaml", "five-dragonflies-links")
+    assert (code, err) == (0, "") and out.startswith("good.yaml: fine, 1 dragonfly") and "overlapping" in out
+    (here / "bad.yaml").write_text(GOOD.replace("duration: 0.6", "duraton: 0.6"))
+    code, out, err = run(capfd, "check", "bad.yaml", "good.yaml")
+    assert (
+        code == 2 and "did you mean 'duration'" in err and err.count("\n") == 1 and "good.yaml: fine" in out
+    )
+
+
+def test_schema_is_json(capfd: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capfd, "schema")
+    assert code == 0 and json.loads(out)["title"] == "skyrig scenario"
+
+
+def test_flying_leaves_a_flight_pictures_and_a_report(capfd: pytest.CaptureFixture[str], here: Path) -> None:
+    code, out, _ = run(capfd, "fly", "drop-open-loop", "--duration", "0.3", "--set", "rig.payload.mass=0.05")
+    assert code == 0 and "comes taut at t = 0.210412914 s" in out and "momentum lost" in out
+    folder = here / "flights" / "drop-open-loop"
+    made = {path.name for path in folder.iterdir()}
+    assert made == {"flight.npz", "report.html", "path.png", "tensions.png", "impact.png", "thrusts.png"}
+    flight = Flight.load(folder)
+    assert flight.rig.payload_mass == 0.05 and flight.times[-1] == 0.3
+
+    code, out, _ = run(capfd, "export", "flights/drop-open-loop", "--csv")
+    assert code == 0 and out.split() == [f"flights/drop-open-loop/flight{end}.csv" for end in ("", "-events")]
+    code, out, _ = run(capfd, "compare", "flights/drop-open-loop", "flights/drop-open-loop/flight.npz")
+    assert code == 0 and "largest distance between the payload" in out
+    code, out, _ = run(capfd, "plot", "flights/drop-open-loop", "--out", "elsewhere")
+    assert code == 0 and (here / "elsewhere" / "report.html").is_file()
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["show", "drop-open-lop"], "did you mean 'drop-open-loop'"),
+        (["check", "nothing.yaml"], "nothing.yaml cannot be read: there is no such file"),
+        (["check", "text.yaml"], "text.yaml must hold a mapping"),
+        (["check", "binary.yaml"], "binary.yaml cannot be read: it is not UTF-8 text"),
+        (["check", "."], ". cannot be read: it is not a regular file"),
+        (["fly", "text.yaml"], "text.yaml must hold a mapping"),
+        (
+            ["fly", "drop-open-loop", "--set", "rig.payload.mass=-1"],
+            "rig.payload.mass must be above zero, not -1",
+        ),
+        (["fly", "drop-open-loop", "--set", "rig.payload.mass"], "must be path=value"),
+        (["fly", "drop-open-loop", "--set", "rig.payload.mass=heavy"], "must be a number (kg), not 'heavy'"),
+        (["fly", "drop-open-loop", "--duration", "-1"], "duration must be a number above 0 (s), not -1"),
+        (["fly", "drop-open-loop", "--seed", "-1"], "seed must be a whole number at least 0, not -1"),
+        (["fly", "drop-open-loop", "--out", "text.yaml"], "text.yaml is in the way"),
+        (["fly", "drop-open-loop", "--controller", "mine.py"], "--controller must be FILE.py:NAME"),
+        (["fly", "drop-open-loop", "--controller", "mine.py:Mine"], "must name a Python file"),
+        (["plot", "nowhere"], "nowhere cannot be read"),
+        (["compare", "text.yaml", "text.yaml"], "text.yaml is not a flight"),
+        (["export", "text.yaml"], "skyrig export needs a format: give --csv"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_nothing_is_written(
+    capfd: pytest.CaptureFixture[str], here: Path, arguments: list[str], sentence: str
+) -> None:
+    (here / "text.yaml").write_text("just text")
+    (here / "binary.yaml").write_bytes(b"\xff\xfe\x00")
+    code, out, err = run(capfd, *arguments)
+    assert code == 2 and out == "" and sentence in err
+    assert err.endswith(".\n") and err.count("\n") == 1 and "Traceback" not in err
+    assert {path.name for path in here.iterdir()} == {"text.yaml", "binary.yaml"}
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["show", "figure-8"], ["check", "figure-8"], ["schema"]])
+def test_looking_at_scenarios_never_imports_jax(arguments: list[str]) -> None:
+    program = (
+        "import sys; from skyrig.cli import main; main(sys.argv[1:]); "
+        "print(sorted({'jax', 'equinox', 'matplotlib', 'scipy'} & set(sys.modules)), file=sys.stderr)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=120
+    )
+    assert ran.returncode == 0 and ran.stderr.strip() == "[]", ran.stderr
+
+
+def test_the_command_itself_refuses_without_a_traceback(here: Path) -> None:
+    (here / "bad.yaml").write_text(GOOD.replace("length: 0.5", "length: -0.5"))
+    command = [sys.executable, "-m", "skyrig", "fly", "bad.yaml"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == "bad.yaml: rig.cables.length must be a number above 0 (m), not -0.5.\n"
+    assert [path.name for path in here.iterdir()] == ["bad.yaml"]
+
+
+def test_several_settings_may_follow_one_another() -> None:
+    assert _each_set(["fly", "--set", "a=1", "b=2", "--seed", "3", "x=4"]) == [
+        *("fly", "--set", "a=1", "--set", "b=2", "--seed", "3", "x=4")
+    ]
+    assert _each_set(["fly", "--set", "a=1", "name", "--set", "b=2"]) == [
+        *("fly", "--set", "a=1", "name", "--set", "b=2")
+    ]
+
+
+def test_a_version_and_help_are_there(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(capfd, "--version")[1].startswith("0.")
+    code, out, _ = run(capfd, "--help")
+    assert code == 0 and all(command in out for command in ("list", "show", "check", "fly", "compare"))

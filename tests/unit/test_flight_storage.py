@@ -1,0 +1,194 @@
+"""Flights as files: whole or not there, readable by NumPy alone, polite when they are something else."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skyrig.errors import InputError
+from skyrig.flight import Flight, FlightEvent, Impact, Track, Wanted
+from skyrig.flight.flight import Cables, Inputs, RigData
+from skyrig.flight.storage import from_arrays, to_arrays, write_whole
+
+MAKER = """
+import sys
+import numpy as np
+from skyrig.flight import Flight, FlightEvent, Track
+from skyrig.flight.flight import Cables, Inputs, RigData
+rng = np.random.default_rng(0)
+size, n = 8000, 4
+def track(*many):
+    return Track(*(rng.normal(size=(*many, k)) for k in (3, 3, 4, 3)))
+flight = Flight(
+    name="kill me", times=np.arange(size) * 0.01, payload=track(size), vehicles=track(size, n),
+    cables=Cables(rng.normal(size=(size, n)), rng.normal(size=(size, n)), np.ones((size, n), dtype=bool)),
+    inputs=Inputs(np.arange(size) * 0.01, *(rng.random((size, n, *e)) for e in ((), (3,), (), (3,), ()))),
+    rig=RigData("cables", 1.0, True, np.zeros((1, 3)), *[np.ones(n)] * 3, *[np.zeros((n, 3))] * 2),
+    scenario="x", metrics={"last": size},
+)
+print("ready", flush=True)
+while True:
+    flight.save(sys.argv[1])
+"""
+
+
+def made() -> Flight:
+    rng = np.random.default_rng(1)
+    size, n = 5, 2
+
+    def track(*many: int) -> Track:
+        return Track(*(rng.normal(size=(*many, k)) for k in (3, 3, 4, 3)))
+
+    return Flight(
+        name="made up",
+        times=np.arange(size) * 0.1,
+        payload=track(size),
+        vehicles=track(size, n),
+        cables=Cables(rng.normal(size=(size, n)), rng.normal(size=(size, n)), rng.random((size, n)) > 0.5),
+        inputs=Inputs(
+            np.arange(size) * 0.1, *(rng.normal(size=(size, n, *e)) for e in ((), (3,), (), (3,), ()))
+        ),
+        rig=RigData(
+            "cables", 0.5, False, np.zeros((4, 3)), *(np.ones(n) for _ in range(3)), *(np.zeros((n, 3)),) * 2
+        ),
+        reference=Wanted(*(rng.normal(size=(size, k)) for k in (3, 3, 3, 4, 3))),
+        measured_payload=track(size),
+        measured_vehicles=track(size, n),
+        events=(FlightEvent(0.1, "poke", None, 0.5), FlightEvent(0.25, "impact", 1, 0.125)),
+        impacts=(
+            Impact(0.25, 1, 0.125, *(rng.normal(size=s) for s in ((2,), (2,), (2, 3), (2, 3), (2, 3)))),
+        ),
+        scenario="skyrig: 1\nname: made up  # ünïcode ≥ 7\n",
+        metrics={"rmse": 0.5, "none": None, "list": [1, 2]},
+        versions={"skyrig": "0"},
+    )
+
+
+def same(first: Flight, second: Flight) -> bool:
+    one, other = to_arrays(first), to_arrays(second)
+    return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
+    flight = made()
+    path = flight.save(tmp_path / "here")
+    assert path == tmp_path / "here" / "flight.npz" and flight.save(tmp_path / "one.npz").is_file()
+    for place in (path, path.parent, tmp_path / "one.npz", str(path)):
+        again = Flight.load(place)
+        assert same(flight, again)
+    assert again.events == flight.events and again.metrics == flight.metrics
+    assert again.scenario == flight.scenario and again.rig.payload_is_point is False
+    assert isinstance(again.rig.payload_mass, float) and again.vehicle_references is None
+    assert sorted(file.name for file in path.parent.iterdir()) == ["flight.npz"], (
+        "nothing else is left behind"
+    )
+
+
+def test_an_empty_story_is_saved_too(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    flight = replace(
+        made(), events=(), impacts=(), reference=None, measured_payload=None, measured_vehicles=None
+    )
+    again = Flight.load(flight.save(tmp_path))
+    assert again.events == () and again.impacts == () and again.reference is None
+    assert same(flight, again)
+
+
+def test_numpy_alone_reads_it(tmp_path: Path) -> None:
+    path = made().save(tmp_path)
+    program = (
+        "import sys, json, numpy as np; d = np.load(sys.argv[1], allow_pickle=False); "
+        "assert 'skyrig' not in sys.modules; "
+        "print(json.dumps({k: [str(d[k].dtype), list(d[k].shape)] for k in d})); "
+        "assert json.loads(str(d['metrics']))['rmse'] == 0.5; "
+        "assert str(d['scenario']).startswith('skyrig: 1'); "
+        "assert list(d['events.kind']) == ['poke', 'impact'] and list(d['events.cable']) == [-1, 1]"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, timeout=60
+    )
+    assert ran.returncode == 0, ran.stderr
+    kinds = json.loads(ran.stdout)
+    assert all(not kind.startswith("object") for kind, _ in kinds.values())
+    assert kinds["vehicles.position"] == ["float64", [5, 2, 3]] and kinds["cables.taut"] == ["bool", [5, 2]]
+
+
+def test_every_array_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "flights.md").read_text(encoding="utf-8")
+    for name in to_arrays(made()):
+        group, _, field = name.rpartition(".")
+        assert f"`{group}." in page if group else f"`{field}`" in page, name
+        assert field in page, name
+
+
+@pytest.mark.parametrize(
+    "content, reason",
+    [
+        (b"", "is not a flight"),
+        (b"PK\x03\x04 not a zip", "is not a flight"),
+        (b"\x93NUMPY", "is not a flight"),
+        (b"\x80\x04\x95pickled", "is not a flight"),
+        (None, "cannot be read: No such file"),
+    ],
+)
+def test_other_files_are_refused_in_one_sentence(tmp_path: Path, content: bytes | None, reason: str) -> None:
+    path = tmp_path / "odd.npz"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=reason) as refusal:
+        Flight.load(path)
+    assert "\n" not in str(refusal.value) and str(path) in str(refusal.value)
+
+
+def test_half_a_flight_is_refused(tmp_path: Path) -> None:
+    arrays = to_arrays(made())
+    for name in ("times", "payload.rate", "rig.mechanism", "metrics", "events.time", "reference.position"):
+        with pytest.raises(InputError, match="is not a whole flight: it has no"):
+            from_arrays({key: value for key, value in arrays.items() if key != name})
+    with pytest.raises(InputError, match="format"):
+        from_arrays({**arrays, "format": np.asarray(99)})
+    with pytest.raises(InputError, match="is not a flight"):
+        from_arrays({**arrays, "metrics": np.asarray("{")})
+    np.savez(tmp_path / "pickled.npz", format=np.asarray([{}], dtype=object))
+    with pytest.raises(InputError, match="is not a flight"):
+        Flight.load(tmp_path / "pickled.npz")
+    whole = made().save(tmp_path / "whole.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match="is not a flight"):
+        Flight.load(tmp_path / "cut.npz")
+
+
+def test_what_cannot_be_written_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(InputError, match="cannot be written"):
+        made().save(tmp_path / "file" / "deeper")
+    (tmp_path / "folder.npz").mkdir()
+    with pytest.raises(InputError, match="cannot be written"):
+        write_whole(tmp_path / "folder.npz", b"x")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "folder.npz"]
+
+
+def test_killing_it_at_any_moment_leaves_a_whole_flight_or_none(tmp_path: Path) -> None:
+    target = tmp_path / "flight.npz"
+    chance = random.Random(3)
+    there = 0
+    for _ in range(8):
+        target.unlink(missing_ok=True)
+        writer = subprocess.Popen([sys.executable, "-c", MAKER, str(target)], stdout=subprocess.PIPE)
+        try:
+            assert writer.stdout is not None and writer.stdout.readline() == b"ready\n"
+            time.sleep(chance.uniform(0.0, 1.5))
+        finally:
+            writer.send_signal(signal.SIGKILL)
+            writer.wait(timeout=30)
+        if target.exists():
+            there += 1
+            assert Flight.load(target).metrics == {"last": 8000}
+    assert there > 0
