@@ -141,6 +141,10 @@ FREE = {"controller": "open-loop", "reference": None, "duration": 1.0}
             "must hold 3 entries, one a vehicle",
         ),
         (scenario(controller={"name": "open-loop", "held": [{}, {}]}), "held[1].time must be later than 0 s"),
+        (
+            scenario(controller={"name": "open-loop", "held": [{"thrust": [1, 9, 1]}]}),
+            "controller.held[0].thrust[1] must be from 0 to 4.24 N, all its rotors give, not 9",
+        ),
         (scenario(start={"vehicles": []}), "start.payload is missing"),
         (
             scenario(start={"payload": {"position": [0, 0, 1]}, "vehicles": []}),

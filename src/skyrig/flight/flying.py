@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import platform
 import time
 from collections.abc import Callable, Sequence
@@ -32,8 +33,8 @@ def fly(scenario: Scenario | str | Path, *, controller: Any = None) -> Flight:
 
     Args:
         scenario: A scenario, a bundled one's name, or a YAML file.
-        controller: One of your own in place of the scenario's: a `skyrig.control` controller, or a function
-            with its call's signature.
+        controller: One of your own in place of the scenario's: a `skyrig.control` controller, a function with
+            its call's signature, or a class, which is called with the `Built` scenario to make one.
 
     Returns:
         The flight, its metrics worked out.
@@ -48,9 +49,15 @@ def fly(scenario: Scenario | str | Path, *, controller: Any = None) -> Flight:
     if known.controller.name == OPEN_LOOP and controller is None:
         flight = _open_loop(built)
     else:
-        flight = _closed_loop(built, controller)
+        own = _made(controller, built) if inspect.isclass(controller) else controller
+        flight = _closed_loop(built, own)
     seconds = time.perf_counter() - began
     return replace(flight, metrics=metrics(flight, wall_seconds=seconds))
+
+
+def _made(maker: Callable[[Built], Any], built: Built) -> Any:
+    """The controller that a class of the caller's makes for this scenario."""
+    return maker(built)
 
 
 def _closed_loop(built: Built, controller: Any) -> Flight:

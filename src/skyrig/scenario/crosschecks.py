@@ -52,7 +52,7 @@ def check_controller(spec: Spec, parts: RigParts, wanted: Motions, where: str) -
         listed = f"{', '.join(CONTROLLERS)}{nearest(controller.name, CONTROLLERS)}"
         raise refuse(where, place, f"must be one of {listed}, not {shown(controller.name)}")
     if controller.name == OPEN_LOOP:
-        _check_held(controller, parts.count, where)
+        _check_held(controller, parts, where)
         return
     if controller.held is not None:
         raise refuse(where, "controller.held", f"is for {OPEN_LOOP}, not for {shown(controller.name)}")
@@ -148,7 +148,8 @@ def _numeric(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _check_held(controller: Controller, count: int, where: str) -> None:
+def _check_held(controller: Controller, parts: RigParts, where: str) -> None:
+    count = parts.count
     for field in ("gains", "model"):
         if getattr(controller, field):
             raise refuse(where, f"controller.{field}", f"must be left out: {OPEN_LOOP} cannot use it")
@@ -172,6 +173,14 @@ def _check_held(controller: Controller, count: int, where: str) -> None:
             if isinstance(rows, list) and len(rows) != count:
                 raise refuse(
                     where, f"{path}.{name}", f"must hold {count} entries, one a vehicle, not {len(rows)}"
+                )
+        for k, thrust in enumerate(held.thrust if isinstance(held.thrust, list) else ()):
+            most = parts.airframes[k].total_thrust_max
+            if not 0 <= thrust <= most:
+                raise refuse(
+                    where,
+                    f"{path}.thrust[{k}]",
+                    f"must be from 0 to {most:.4g} N, all its rotors give, not {thrust:g}",
                 )
     if controller.held is not None and not controller.held:
         raise refuse(where, "controller.held", "must hold at least one entry, but it is empty")
