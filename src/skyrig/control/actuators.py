@@ -1,0 +1,156 @@
+"""The one stage between a command and the rig: rotors with limits, thrust loss and, if wanted, lag.
+
+Every vehicle's thrust and moment are made by its rotors, each between its least and most thrust. When a
+command cannot be met, this is given up, in this order:
+
+1. yaw moment, as much of it as does not fit;
+2. thrust, moved up or down until roll and pitch moments fit;
+3. roll and pitch moments, both in the same proportion, when even that does not help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from skyrig import checks
+from skyrig.control.interface import Command, axes, fitted
+from skyrig.errors import InputError
+from skyrig.vehicles import Airframe
+
+
+class Produced(eqx.Module):
+    """What the rotors really make."""
+
+    thrust: Float[Array, " n *batch"]
+    """N, along each vehicle's z axis."""
+    moment: Float[Array, "3 n *batch"]
+    """N m, each vehicle's body frame."""
+    rotors: Float[Array, "r n *batch"]
+    """Thrust of every rotor (N), before losses; zero where a vehicle has fewer rotors than others."""
+    saturated: Bool[Array, "r n *batch"]
+    """Rotors that were asked for something else than they could do."""
+
+
+class Actuators(eqx.Module):
+    """The rotors of a team; `Actuators.build(airframes)` makes them.
+
+    Vehicles may differ in how many rotors they have: arrays go up to the largest number r.
+    """
+
+    mixing: Float[Array, "4 r n ..."] = axes(3)
+    """From rotor thrusts (N) to thrust (N) and moment (N m)."""
+    inverse: Float[Array, "r 4 n ..."] = axes(3)
+    """Its pseudo-inverse: least-norm rotor thrusts."""
+    low: Float[Array, "r n ..."] = axes(2)
+    """Least thrust of each rotor (N)."""
+    high: Float[Array, "r n ..."] = axes(2)
+    """Most thrust of each rotor (N)."""
+    efficiency: Float[Array, "n ..."] = axes(1)
+    """Share of each vehicle's thrust and moment that is really made; 1 when nothing is lost."""
+    lag: Float[Array, "n ..."] | None = axes(1)
+    """Time constant of the rotors (s); None for rotors that follow at once."""
+
+    @staticmethod
+    def build(
+        airframes: Sequence[Airframe],
+        efficiency: Sequence[float] | float = 1.0,
+        lag: Sequence[float] | float | None = None,
+    ) -> Actuators:
+        """The actuators of a team.
+
+        Args:
+            airframes: One for each vehicle, in order.
+            efficiency: Share of thrust and moment that is left, of each vehicle or of all.
+            lag: Time constant of the rotors (s), of each vehicle or of all; None for no lag.
+        """
+        n = len(airframes)
+        if n == 0:
+            raise InputError("airframes must name at least one vehicle, but the list is empty.")
+        rotors = max(each.rotor_count for each in airframes)
+        mixing, inverse = np.zeros((4, rotors, n)), np.zeros((rotors, 4, n))
+        low, high = np.zeros((rotors, n)), np.zeros((rotors, n))
+        for k, each in enumerate(airframes):
+            r = each.rotor_count
+            mixing[:, :r, k] = each.mixing
+            inverse[:r, :, k] = np.linalg.pinv(each.mixing)
+            low[:r, k], high[:r, k] = each.thrust_min, each.thrust_max
+        share = checks.nonnegative("efficiency", np.broadcast_to(efficiency, (n,)), (n,))
+        slow = None if lag is None else jnp.asarray(checks.positive("lag", np.broadcast_to(lag, (n,)), (n,)))
+        arrays = (jnp.asarray(each) for each in (mixing, inverse, low, high, share))
+        return Actuators(*arrays, lag=slow)
+
+    def start(
+        self, thrust: Float[Array, " n *batch"], moment: Float[Array, "3 n *batch"]
+    ) -> Float[Array, "r n *batch"] | None:
+        """The rotors' memory when they have been making this (hover, say); None without lag."""
+        if self.lag is None:
+            return None
+        return self.rotor_thrusts(Command(thrust, moment))[0]
+
+    def rotor_thrusts(self, command: Command) -> tuple[Float[Array, "r n *batch"], Bool[Array, "r n *batch"]]:
+        """Thrust of every rotor (N) inside its limits, and where a limit was in the way."""
+        it = fitted(self, command.thrust)
+        present = it.high > 0
+        lift, rolling, pitching, yawing = (
+            it.inverse[:, 0],
+            it.inverse[:, 1],
+            it.inverse[:, 2],
+            it.inverse[:, 3],
+        )
+        tilting = rolling * command.moment[0] + pitching * command.moment[1]
+        twisting = yawing * command.moment[2]
+        asked = lift * command.thrust + tilting + twisting
+
+        # in newtons of collective thrust: what each rotor leaves free below and above
+        each = jnp.where(present & (lift > 0), lift, 1.0)
+        lowest = jnp.where(present, it.low / each, -jnp.inf).max(0)
+        highest = jnp.where(present, it.high / each, jnp.inf).min(0)
+        tilt = tilting / each
+        most, least = jnp.where(present, tilt, -jnp.inf).max(0), jnp.where(present, tilt, jnp.inf).min(0)
+        need, room = most - least, highest - lowest
+        tight = need > room
+        tilt_share = jnp.where(tight, room / jnp.where(tight, need, 1.0), 1.0)
+        thrust = jnp.clip(command.thrust, lowest - tilt_share * least, highest - tilt_share * most)
+        steady = lift * thrust + tilt_share * tilting
+
+        space = jnp.where(twisting > 0, it.high - steady, steady - it.low)
+        size = jnp.abs(twisting)
+        short = present & (size > space)
+        yaw_share = jnp.where(short, jnp.maximum(space, 0.0) / jnp.where(short, size, 1.0), 1.0).min(0)
+        made = jnp.clip(steady + yaw_share * twisting, it.low, it.high)
+        return made, jnp.abs(made - asked) > 1e-9 * it.high
+
+    def __call__(
+        self,
+        rotors: Float[Array, "r n *batch"] | None,
+        command: Command,
+        dt: Float[Array, ""] | float,
+        efficiency: Float[Array, " n *batch"] | None = None,
+    ) -> tuple[Float[Array, "r n *batch"] | None, Produced]:
+        """What a command makes over the coming `dt` (s), and the rotors' memory after it.
+
+        Without lag it does not depend on `dt`: one call serves a whole control period. With lag, call it for
+        every physics step; the thrusts are then the means over the step, exactly.
+
+        Args:
+            rotors: The rotors' thrusts at the start (N), from `start` or the last call; None without lag.
+            command: What is asked for.
+            dt: How long it is held (s).
+            efficiency: Share of each vehicle's thrust that is left now; its own if left out.
+        """
+        it = fitted(self, command.thrust)
+        wanted, saturated = self.rotor_thrusts(command)
+        made = wanted
+        if it.lag is not None:
+            assert rotors is not None, "rotors with lag need their memory: call start first"
+            fade = jnp.exp(-dt / it.lag)
+            made = wanted + (rotors - wanted) * (1 - fade) * it.lag / dt
+            rotors = wanted + (rotors - wanted) * fade
+        share = it.efficiency if efficiency is None else efficiency
+        force = share * (it.mixing * made[None]).sum(1)
+        return rotors, Produced(force[0], force[1:], made, saturated)

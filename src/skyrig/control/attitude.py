@@ -1,0 +1,168 @@
+"""Attitude control on SO(3), and from a wanted thrust vector to a wanted attitude.
+
+Errors are e_R = (R^T R_d - R_d^T R)^v / 2 and e_Omega = R^T R_d Omega_d - Omega, wanted minus actual, as in
+RotorTM's eq. 67; gains therefore stand with a plus sign everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from skyrig.algebra import apply, cross, dot, rotation_matrix
+from skyrig.control.interface import Command, Controller, Measurement, Target, axes, fitted, fitted_target
+
+
+class Frame(NamedTuple):
+    """A wanted attitude and how it turns."""
+
+    rotation: Float[Array, "3 3 *k"]
+    """Body to world; entry [:, j] is the body's axis j."""
+    rate: Float[Array, " 3 *k"]
+    """Body rate (rad/s)."""
+
+
+def least_turn(thrust: Float[Array, " 3 *k"], thrust_rate: Float[Array, " 3 *k"]) -> Frame:
+    """The frame reached from level by the least turn that points z along `thrust`, and its body rate.
+
+    Smooth except upside down; the hover of `skyrig.rigs.trim` leans its vehicles in the same way.
+    """
+    z, z_rate = _direction(thrust, thrust_rate)
+    x, y, up = z
+    factor = 1 / jnp.maximum(1 + up, 1e-6)
+    first = jnp.stack([1 - x * x * factor, -x * y * factor, -x])
+    second = jnp.stack([-x * y * factor, 1 - y * y * factor, -y])
+    twist = (y * z_rate[0] - x * z_rate[1]) * factor
+    rate = jnp.stack([-dot(second, z_rate), dot(first, z_rate), twist])
+    return Frame(jnp.stack([first, second, z], axis=1), rate)
+
+
+def heading_frame(
+    thrust: Float[Array, " 3 *k"],
+    thrust_rate: Float[Array, " 3 *k"],
+    heading: Float[Array, " 3 *k"],
+    yaw_rate: Float[Array, "*k"],
+) -> Frame:
+    """The frame with z along `thrust` and x in the vertical plane of `heading` (multilift eq. 29).
+
+    Args:
+        thrust: Wanted thrust vector, world frame (N).
+        thrust_rate: Its time derivative (N/s).
+        heading: (cos yaw, sin yaw, 0).
+        yaw_rate: Rate of the yaw (rad/s).
+    """
+    z, z_rate = _direction(thrust, thrust_rate)
+    aside = cross(z, heading)
+    size = jnp.sqrt(jnp.maximum(dot(aside, aside), 1e-12))
+    second = aside / size
+    first = cross(second, z)
+    ahead = jnp.stack([-heading[1], heading[0], jnp.zeros_like(heading[2])]) * yaw_rate
+    aside_rate = cross(z_rate, heading) + cross(z, ahead)
+    rate = jnp.stack([-dot(second, z_rate), dot(first, z_rate), -dot(first, aside_rate) / size])
+    return Frame(jnp.stack([first, second, z], axis=1), rate)
+
+
+def _direction(vector: Array, rate: Array) -> tuple[Array, Array]:
+    """A vector's direction and how it changes."""
+    size = jnp.sqrt(jnp.maximum(dot(vector, vector), 1e-12))
+    unit = vector / size
+    return unit, (rate - unit * dot(unit, rate)) / size
+
+
+def relative_rotation(
+    rotation: Float[Array, "3 3 *k"], wanted: Float[Array, "3 3 *k"]
+) -> Float[Array, "3 3 *k"]:
+    """R^T R_d: takes vectors from the wanted body frame into the actual one."""
+    return (rotation[:, :, None] * wanted[:, None]).sum(0)
+
+
+def rotation_error(relative: Float[Array, "3 3 *k"]) -> Float[Array, " 3 *k"]:
+    """e_R of R^T R_d: the sine of the angle to turn, along the axis to turn about, body frame."""
+    return 0.5 * jnp.stack(
+        [relative[2, 1] - relative[1, 2], relative[0, 2] - relative[2, 0], relative[1, 0] - relative[0, 1]]
+    )
+
+
+class Turning(NamedTuple):
+    """How far a body is from its wanted attitude, all in its own frame."""
+
+    error: Float[Array, " 3 *k"]
+    """e_R (rad, for small errors)."""
+    rate_error: Float[Array, " 3 *k"]
+    """e_Omega (rad/s)."""
+    spin: Float[Array, " 3 *k"]
+    """Angular acceleration of the wanted frame as the body sees it (rad/s^2)."""
+
+
+def turning(
+    rotation: Float[Array, "3 3 *k"],
+    rate: Float[Array, " 3 *k"],
+    wanted: Frame,
+    wanted_spin: Float[Array, " 3 *k"],
+) -> Turning:
+    """Errors and feed-forward of a body against a wanted frame that turns (RotorTM eqs. 66, 67).
+
+    Args:
+        rotation: The body's, to world.
+        rate: Its body rate (rad/s).
+        wanted: The wanted frame and body rate.
+        wanted_spin: Time derivative of the wanted body rate, in the wanted frame (rad/s^2).
+    """
+    relative = relative_rotation(rotation, wanted.rotation)
+    aimed = apply(relative, wanted.rate)
+    return Turning(rotation_error(relative), aimed - rate, apply(relative, wanted_spin) - cross(rate, aimed))
+
+
+def turning_moment(
+    inertia: Float[Array, "3 3 *k"],
+    rate: Float[Array, " 3 *k"],
+    way: Turning,
+    bandwidth: Float[Array, " 3 *k"],
+    damping: Float[Array, "*k"],
+) -> Float[Array, " 3 *k"]:
+    """The moment (N m) that lets errors die away with a bandwidth (rad/s) about each axis, and a damping."""
+    spin = way.spin + bandwidth**2 * way.error + 2 * damping * bandwidth * way.rate_error
+    return apply(inertia, spin) + cross(rate, apply(inertia, rate))
+
+
+def within_reach(
+    thrust: Float[Array, " 3 *k"], least: Float[Array, "*k"], most: Float[Array, "*k"]
+) -> tuple[Float[Array, " 3 *k"], Float[Array, "*k"]]:
+    """A wanted thrust vector cut to what rotors give, height before sideways motion; one where it was cut.
+
+    The vertical part is kept between `least` and `most` (N), the horizontal part then to what is left.
+    """
+    x, y, z = thrust
+    height = jnp.clip(z, least, most)
+    square = x * x + y * y
+    room = jnp.maximum(most**2 - height**2, (0.05 * most) ** 2)
+    over = square > room
+    scale = jnp.where(over, jnp.sqrt(room / jnp.where(over, square, 1.0)), 1.0)
+    cut = (over | (z > most) | (z < least)).astype(z.dtype)
+    return jnp.stack([x * scale, y * scale, height]), cut
+
+
+class Attitude(Controller):
+    """Each vehicle holds the attitude of its own reference, at a thrust that carries it."""
+
+    inertia: Float[Array, "3 3 n ..."] = axes(3)
+    weight: Float[Array, "n ..."] = axes(1)
+    """What the thrust holds up (N): each vehicle's weight and its share of the payload's."""
+    bandwidth: Float[Array, "3 ..."] = axes(1)
+    """About roll, pitch and yaw (rad/s)."""
+    damping: Float[Array, " ..."] = axes(0)
+
+    def __call__(self, memory: Any, t: Any, target: Target, measurement: Measurement) -> tuple[Any, Command]:
+        """Attitude from the vehicles' reference; thrust from the weight and the tilt."""
+        it = fitted(self, measurement.length)
+        aim = fitted_target(target, measurement).vehicles
+        assert aim is not None
+        craft = measurement.vehicles
+        rotation = rotation_matrix(craft.attitude)
+        wanted = Frame(rotation_matrix(aim.attitude), aim.rate[0])
+        way = turning(rotation, craft.rate, wanted, aim.rate[1])
+        moment = turning_moment(it.inertia, craft.rate, way, it.bandwidth[:, None], it.damping)
+        thrust = it.weight / jnp.maximum(rotation[2, 2], 0.5)
+        return memory, Command(thrust, moment)

@@ -1,0 +1,288 @@
+"""From a rig, its airframes and some gains to a controller; the names of YAML stand in `skyrig.control`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from skyrig.control.attitude import Attitude
+from skyrig.control.cables import CableGains, Cables
+from skyrig.control.course import CourseGains
+from skyrig.control.gains import Gain, authority, reachable, read_gains, vehicle_bandwidths
+from skyrig.control.interface import Controller
+from skyrig.control.links import Links, RotorShares
+from skyrig.control.published import (
+    PublishedCableGains,
+    PublishedCables,
+    PublishedLinkGains,
+    PublishedLinks,
+)
+from skyrig.control.published_gains import LINKS, cable_gains, vehicle_gains
+from skyrig.control.sharing import cable_forces, sharing
+from skyrig.control.vehicle import Vehicles
+from skyrig.control.yaw_decoupled import YawDecoupled, YawDecoupledGains
+from skyrig.errors import InputError
+from skyrig.rigs.linked import Linked
+from skyrig.rigs.slung import Slung
+from skyrig.vehicles import Airframe
+
+Given = Mapping[str, Any] | None
+
+CROWDED_LEAN = 0.35
+"""Outward lean of cables that share one attachment (rad), as in `skyrig.rigs.trim`."""
+
+
+def cables(
+    rig: Slung, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float
+) -> Controller:
+    """The payload of a cable rig follows its reference."""
+    _needs(rig, Slung, "cables")
+    n = rig.count
+    parts = {
+        "mass": rig.mass,
+        "inertia": rig.inertia,
+        "payload_mass": rig.payload_mass,
+        "payload_inertia": rig.payload_inertia,
+        "attachment": rig.attachment,
+        "hook": rig.hook,
+        "gravity": rig.gravity,
+    }
+    if flavour == "published":
+        values = read_gains(gains, cable_gains(rig, airframes), n)
+        return PublishedCables(**parts, gains=PublishedCableGains(**values))
+    share = np.full(n, float(rig.payload_mass) / n)
+    vehicle, tilt = _vehicle_defaults(rig, airframes, share, period)
+    slow = tilt.min()
+    known = {
+        "position": Gain(np.array([slow / 8, slow / 8, slow / 6]), "3"),
+        "attitude": Gain(np.array([slow / 4, slow / 4, slow / 8]), "3"),
+        "integral": Gain(0.3, zero=True),
+        "cable": Gain(0.35 * tilt, "n"),
+        "vehicle": Gain(vehicle, "3n"),
+        "follow": Gain(0.15 * tilt, "n"),
+        "damping": Gain(0.9),
+        **_limits(rig, airframes, share),
+        "most_turning": Gain(0.35),
+        "least_pull": Gain(0.25, zero=True),
+        "slack": Gain(0.01),
+        "cut": Gain(0.02),
+        "lean": Gain(CROWDED_LEAN if _crowded(rig) else 0.0, zero=True),
+    }
+    values = read_gains(gains, known, n)
+    lean = values.pop("lean")
+    return Cables(
+        **parts,
+        payload_inverse_inertia=rig.payload_inverse_inertia,
+        length=rig.length,
+        **_thrusts(airframes),
+        period=jnp.asarray(period),
+        available=jnp.ones(n),
+        internal=spreading(rig, lean),
+        gains=CableGains(**values),
+    )
+
+
+def links(
+    rig: Linked, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float
+) -> Controller:
+    """The payload of a rigidly linked rig follows its reference."""
+    _needs(rig, Linked, "links")
+    rotors, bandwidth = rotor_shares(rig, airframes, period)
+    if flavour == "published":
+        values = read_gains(gains, {name: Gain(value, "3") for name, value in LINKS.items()}, 1)
+        return PublishedLinks(
+            rig.mass, rig.inertia, rig.payload_offset, rig.gravity, rotors, PublishedLinkGains(**values)
+        )
+    slow = bandwidth[:2].min()
+    known = {
+        "position": Gain(np.array([slow / 3, slow / 3, slow / 3]), "3"),
+        "attitude": Gain(bandwidth[:, None], "3n"),
+        "integral": Gain(0.3, zero=True),
+        "damping": Gain(0.9),
+        **_limits(rig, airframes, np.zeros(1)),
+    }
+    thrusts = {name: value.sum(keepdims=True) for name, value in _thrusts(airframes).items()}
+    return Links(
+        mass=rig.mass[None],
+        inertia=rig.inertia[:, :, None],
+        payload_offset=rig.payload_offset,
+        gravity=rig.gravity,
+        **thrusts,
+        period=jnp.asarray(period),
+        rotors=rotors,
+        gains=CourseGains(**read_gains(gains, known, 1)),
+    )
+
+
+def vehicle(
+    rig: Slung, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float
+) -> Controller:
+    """Every vehicle follows its own reference, with a load that hangs on it."""
+    _needs(rig, Slung, "vehicle")
+    share = np.full(rig.count, float(rig.payload_mass) / rig.count)
+    if flavour == "published":
+        return _yaw_decoupled(rig, gains, vehicle_gains(airframes), feed=0.0)
+    bandwidth, tilt = _vehicle_defaults(rig, airframes, share, period)
+    slow = tilt.min()
+    known = {
+        "position": Gain(np.array([slow / 6, slow / 6, slow / 5]), "3"),
+        "attitude": Gain(bandwidth, "3n"),
+        "integral": Gain(0.3, zero=True),
+        "damping": Gain(0.9),
+        **_limits(rig, airframes, share),
+        "carry": Gain(1.0, zero=True),
+    }
+    values = read_gains(gains, known, rig.count)
+    return Vehicles(
+        mass=rig.mass,
+        inertia=rig.inertia,
+        gravity=rig.gravity,
+        **_thrusts(airframes),
+        period=jnp.asarray(period),
+        load=values.pop("carry") * rig.payload_mass * rig.gravity / rig.count * jnp.ones(rig.count),
+        gains=CourseGains(**values),
+    )
+
+
+def yaw_decoupled(
+    rig: Slung, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float
+) -> Controller:
+    """Every vehicle follows its own reference, by eqs. 25-32 of the multilift paper in either flavour."""
+    _needs(rig, Slung, "yaw-decoupled")
+    share = np.full(rig.count, float(rig.payload_mass) / rig.count)
+    bandwidth, tilt = _vehicle_defaults(rig, airframes, share, period)
+    slow, inertia = tilt.min() / 8, np.stack([np.diag(each.inertia) for each in airframes], axis=1)
+    known = {
+        "position": Gain(np.full(3, slow**2), "3"),
+        "velocity": Gain(np.full(3, 2 * slow), "3"),
+        "attitude": Gain(inertia * bandwidth**2, "3n"),
+        "rate": Gain(inertia * 2 * bandwidth, "3n"),
+    }
+    return _yaw_decoupled(rig, gains, known, feed=1.0)
+
+
+def attitude(
+    rig: Slung, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float
+) -> Controller:
+    """Every vehicle holds the attitude of its reference, at a thrust that carries it, in either flavour."""
+    _needs(rig, Slung, "attitude")
+    share = np.full(rig.count, float(rig.payload_mass) / rig.count)
+    bandwidth, _ = _vehicle_defaults(rig, airframes, share, period)
+    known = {
+        "attitude": Gain(bandwidth, "3n"),
+        "damping": Gain(0.9),
+        "carry": Gain(1.0, zero=True),
+    }
+    values = read_gains(gains, known, rig.count)
+    weight = rig.gravity * (rig.mass + values["carry"] * rig.payload_mass / rig.count)
+    return Attitude(rig.inertia, weight, values["attitude"], values["damping"])
+
+
+def geometric(
+    rig: Slung | Linked, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float
+) -> Controller:
+    """The payload follows its reference, whatever holds it."""
+    maker = links if isinstance(rig, Linked) else cables
+    return maker(rig, airframes, gains, flavour, period)  # pyright: ignore[reportArgumentType]
+
+
+def spreading(rig: Slung, lean: Array) -> Array:
+    """Forces of cables against each other (3, n), payload frame (N), that lean them outwards by `lean` (rad).
+
+    Each pulls outwards from the attachments' middle (evenly around where they share one) by the tangent of
+    the lean times an equal share of the weight; what this leaves of a wrench is taken out again.
+    """
+    points = np.asarray(rig.attachment)
+    n = rig.count
+    if n == 1:
+        return jnp.zeros((3, 1))
+    flat = points[:2] - points[:2].mean(axis=1, keepdims=True)
+    size = np.linalg.norm(flat, axis=0)
+    turn = 2 * np.pi * np.arange(n) / n
+    around = np.stack([np.cos(turn), np.sin(turn)])
+    outward = np.zeros((3, n))
+    outward[:2] = np.where(size > 1e-9, flat / np.maximum(size, 1e-9), around)
+    team = sharing(rig.attachment, jnp.ones(n))
+    moment = jnp.asarray(np.cross(points, outward, axis=0).sum(axis=1))
+    spare = outward - cable_forces(team, jnp.asarray(outward.sum(axis=1)), moment)
+    return rig.payload_mass * rig.gravity / n * jnp.tan(lean) * spare
+
+
+def rotor_shares(rig: Linked, airframes: Sequence[Airframe], period: float) -> tuple[RotorShares, np.ndarray]:
+    """How the team's rotors share a wrench, and the bandwidths (rad/s) of roll, pitch, yaw this allows."""
+    n, most = rig.count, max(each.rotor_count for each in airframes)
+    effect, mixing = np.zeros((4, most, n)), np.zeros((4, most, n))
+    low, high = np.zeros((most, n)), np.zeros((most, n))
+    for k, each in enumerate(airframes):
+        r, angle = each.rotor_count, float(rig.vehicle_yaw[k])
+        cos, sin = np.cos(angle), np.sin(angle)
+        turn = np.array([[cos, -sin, 0], [sin, cos, 0], [0, 0, 1]])
+        offset = np.asarray(rig.vehicle_offset[:, k])
+        mixing[:, :r, k] = each.mixing
+        effect[0, :r, k] = 1
+        effect[1:, :r, k] = turn @ each.mixing[1:] + np.cross(offset, [0.0, 0.0, 1.0])[:, None]
+        low[:r, k], high[:r, k] = each.thrust_min, each.thrust_max
+    whole, able = effect.reshape(4, -1), high.reshape(-1)
+    share = able[:, None] * whole.T @ np.linalg.inv((whole * able) @ whole.T)
+    hover = share[:, 0] * float(rig.mass * rig.gravity)
+    room = np.maximum(np.minimum(hover - low.reshape(-1), able - hover), 0.0)
+    strength = authority(whole[1:], room, np.asarray(rig.inertia))
+    bandwidth = np.maximum(np.minimum(reachable(strength, period), 0.1 / period), 0.5)
+    yaw = 0.6 * strength[2] * float(rig.inertia[2, 2])
+    arrays = (effect, share.reshape(most, n, 4), mixing, low, high, np.asarray(yaw))
+    return RotorShares(*(jnp.asarray(each) for each in arrays)), bandwidth
+
+
+def _needs(rig: Any, kind: type, name: str) -> None:
+    if not isinstance(rig, kind):
+        joint = "cables" if kind is Slung else "rigid links"
+        raise InputError(f"controller {name!r} flies rigs with {joint}, not a {type(rig).__name__}.")
+
+
+def _crowded(rig: Slung) -> bool:
+    points = np.asarray(rig.attachment)
+    return rig.count > 1 and bool(np.abs(points - points[:, :1]).max() < 1e-9)
+
+
+def _vehicle_defaults(
+    rig: Slung, airframes: Sequence[Airframe], load: np.ndarray, period: float
+) -> tuple[np.ndarray, np.ndarray]:
+    found = vehicle_bandwidths(airframes, load, float(rig.gravity), period)
+    return found.vehicle, found.tilt
+
+
+def _thrusts(airframes: Sequence[Airframe]) -> dict[str, Array]:
+    return {
+        "thrust_min": jnp.asarray([each.total_thrust_min for each in airframes]),
+        "thrust_max": jnp.asarray([each.total_thrust_max for each in airframes]),
+    }
+
+
+def _limits(rig: Slung | Linked, airframes: Sequence[Airframe], share: np.ndarray) -> dict[str, Gain]:
+    """Bounds on what feedback asks for, from what the rotors have left in hover."""
+    gravity = float(rig.gravity)
+    able = np.array([each.total_thrust_max for each in airframes])
+    if isinstance(rig, Linked):
+        spare = float(able.sum() / rig.mass) - gravity
+    else:
+        spare = float((able / (np.asarray(rig.mass) + share)).min()) - gravity
+    return {
+        "reach": Gain(0.6),
+        "most_side": Gain(0.3 * gravity),
+        "most_up": Gain(min(max(0.5 * spare, 0.02 * gravity), 0.3 * gravity)),
+        "learn": Gain(0.05),
+        "most_push": Gain(0.3 * gravity),
+        "most_turn": Gain(50.0),
+    }
+
+
+def _yaw_decoupled(rig: Slung, gains: Given, known: Mapping[str, Gain], feed: float) -> YawDecoupled:
+    values = read_gains(gains, {**known, "carry": Gain(1.0, zero=True)}, rig.count)
+    load = values.pop("carry") * rig.payload_mass * rig.gravity / rig.count * jnp.ones(rig.count)
+    return YawDecoupled(
+        rig.mass, rig.inertia, rig.gravity, load, jnp.asarray(feed), YawDecoupledGains(**values)
+    )

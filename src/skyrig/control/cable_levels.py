@@ -1,0 +1,295 @@
+"""The levels of the full cable controller: payload, cable directions, thrust vectors.
+
+Derivatives of the feedback are taken along the motion as it is, to first order in the errors: E_0 and E_1 are
+the measured errors of the payload's pose and their rates, E_2 and up follow from the forces that the cables
+make as they hang, and any derivative of the feedback is the same law on errors of a higher order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from skyrig.algebra import apply, apply_transposed, cross, dot
+from skyrig.control.attitude import Frame, turning
+from skyrig.control.cable_nominal import CableNominal
+from skyrig.control.feedback import Pid, ease, limited, pid
+from skyrig.control.sharing import Sharing, cable_forces, sharing
+from skyrig.rigs.bodies import Bodies
+
+
+class Wrench(NamedTuple):
+    """Something linear (world frame) and something angular (payload frame): accelerations, errors, ..."""
+
+    linear: Float[Array, " 3 *batch"]
+    angular: Float[Array, " 3 *batch"]
+
+
+class Spans(NamedTuple):
+    """Cables as measured."""
+
+    direction: Float[Array, "3 n *batch"]
+    distance: Float[Array, " n *batch"]
+    rate: Float[Array, " n *batch"]
+    """Of the distance (m/s)."""
+    turn: Float[Array, "3 n *batch"]
+    """Time derivative of the direction (1/s)."""
+
+
+def spans(it: Any, load: Bodies, load_rotation: Array, craft: Bodies, craft_rotation: Array) -> Spans:
+    """Cable directions and rates from where the cables' ends are."""
+    turn = load_rotation[:, :, None]
+    apart = load.position[:, None] + apply(turn, it.attachment) - craft.position
+    drift = load.velocity[:, None] + apply(turn, cross(load.rate[:, None], it.attachment)) - craft.velocity
+    if it.hook is not None:
+        apart = apart - apply(craft_rotation, it.hook)
+        drift = drift - apply(craft_rotation, cross(craft.rate, it.hook))
+    distance = jnp.sqrt(jnp.maximum(dot(apart, apart), 1e-12))
+    direction = apart / distance
+    rate = dot(direction, drift)
+    return Spans(direction, distance, rate, (drift - direction * rate) / distance)
+
+
+class Carried(NamedTuple):
+    """The payload as it hangs, and who carries it."""
+
+    rotation: Float[Array, "3 3 *batch"]
+    gyration: Float[Array, " 3 *batch"]
+    """Omega x J Omega (N m)."""
+    up: Float[Array, " 3 *batch"]
+    """Gravity's opposite (m/s^2)."""
+    carrying: Float[Array, " n *batch"]
+    """One for a cable that carries, zero for one that does not."""
+    team: Sharing
+
+    @staticmethod
+    def by(it: Any, load: Bodies, rotation: Array, carrying: Float[Array, " n *batch"]) -> Carried:
+        """The payload of a controller `it`, with the cables that carry it."""
+        zero = jnp.zeros_like(it.gravity)
+        gyration = cross(load.rate, apply(it.payload_inertia, load.rate))
+        up = jnp.stack([zero, zero, it.gravity])
+        return Carried(rotation, gyration, up, carrying, sharing(it.attachment, carrying))
+
+    def forces(self, it: Any, wanted: Wrench) -> Float[Array, "3 n *batch"]:
+        """Least-norm cable forces (N, world frame) that accelerate the payload so; derivatives alike."""
+        linear = it.payload_mass * apply_transposed(self.rotation, wanted.linear)
+        local = cable_forces(self.team, linear, apply(it.payload_inertia, wanted.angular))
+        return apply(self.rotation[:, :, None], local)
+
+    def accelerations(self, it: Any, forces: Float[Array, "3 n *batch"]) -> Wrench:
+        """What cable forces (N, world frame) alone accelerate; derivatives alike."""
+        local = apply_transposed(self.rotation[:, :, None], forces)
+        turned = apply(it.payload_inverse_inertia, cross(it.attachment, local).sum(1))
+        return Wrench(forces.sum(1) / it.payload_mass, turned)
+
+
+class Law(NamedTuple):
+    """PID on the payload's pose; where its answer was cut, so are its derivatives."""
+
+    moves: Pid
+    turns: Pid
+    left: Wrench
+    """Share that was left after cutting, by component."""
+
+    def __call__(self, error: Wrench, rate: Wrench, integral: Wrench) -> Wrench:
+        """The wanted acceleration, or a derivative, from errors of any order and its neighbours."""
+        moves, turns = self.moves, self.turns
+        return Wrench(
+            self.left.linear * (moves.p * error.linear + moves.d * rate.linear + moves.i * integral.linear),
+            self.left.angular
+            * (turns.p * error.angular + turns.d * rate.angular + turns.i * integral.angular),
+        )
+
+
+class Asked(NamedTuple):
+    """What is asked of the payload."""
+
+    law: Law
+    error: Wrench
+    """E_0: pose errors (m, rad)."""
+    rate: Wrench
+    """E_1: their rates."""
+    feed: Wrench
+    """Accelerations of the reference (m/s^2, rad/s^2)."""
+    learnt: Wrench
+    """Accelerations that the integral adds, which some disturbance takes away again."""
+    pull: Float[Array, "3 n *batch"]
+    """Wanted cable forces on the payload (N, world frame)."""
+    bounded: Bool[Array, "*batch"]
+    """Whether feedback asked for more than it may."""
+
+
+def asked_of_payload(it: Any, carried: Carried, nominal: CableNominal, load: Bodies, memory: Wrench) -> Asked:
+    """Wanted accelerations of the payload (eq. 69) and the cable forces that make them (eq. 71)."""
+    gains = it.gains
+    way = turning(carried.rotation, load.rate, Frame(nominal.rotation, nominal.rate[0]), nominal.rate[1])
+    error = Wrench(limited(nominal.position[0] - load.position, gains.reach), way.error)
+    rate = Wrench(nominal.position[1] - load.velocity, way.rate_error)
+    feed = Wrench(nominal.position[2], way.spin)
+    law = Law(
+        pid(gains.position, gains.damping, gains.integral),
+        pid(gains.attitude, gains.damping, gains.integral),
+        Wrench(jnp.ones_like(error.linear), jnp.ones_like(error.angular)),
+    )
+    push = law(error, rate, Wrench(0 * error.linear, 0 * error.angular))
+    push = Wrench(push.linear + memory.linear, push.angular + memory.angular)
+    share = it.payload_mass * it.gravity / it.mass.shape[0]
+    turning_pull = carried.forces(it, Wrench(0 * push.linear, push.angular))
+    strongest = jnp.sqrt(dot(turning_pull, turning_pull).max(0))
+    left = Wrench(
+        ease(push.linear, gains.most_side, gains.most_up),
+        jnp.minimum(1.0, gains.most_turning * share / jnp.maximum(strongest, 1e-9)) + 0 * push.angular,
+    )
+    push = Wrench(left.linear * push.linear, left.angular * push.angular)
+    inner = carried.carrying * it.internal
+    opposed = carried.accelerations(it, apply(carried.rotation[:, :, None], inner))
+    total = Wrench(
+        feed.linear + push.linear + carried.up - opposed.linear,
+        feed.angular + push.angular + apply(it.payload_inverse_inertia, carried.gyration) - opposed.angular,
+    )
+    pull = carried.forces(it, total) + apply(carried.rotation[:, :, None], inner)
+    bounded = jnp.minimum(left.linear.min(0), left.angular.min(0)) < 1
+    pull = _upward(pull, gains.least_pull * share, carried.team.share)
+    return Asked(law._replace(left=left), error, rate, feed, memory, pull, bounded)
+
+
+class Swing(NamedTuple):
+    """How the cables hang and are to swing."""
+
+    tension: Float[Array, " n *batch"]
+    held: Float[Array, "3 n *batch"]
+    """Cable forces on the payload as the cables hang (N, world frame)."""
+    actual: Wrench
+    """The payload's accelerations under them."""
+    aimed: Float[Array, "3 n *batch"]
+    """Wanted directions."""
+    size: Float[Array, " n *batch"]
+    """Length of the wanted cable forces (N)."""
+    rate_error: Float[Array, "3 n *batch"]
+    """Rate of the direction, actual minus wanted (1/s)."""
+    held_1: Float[Array, "3 n *batch"]
+    """How feedback and errors change the forces (N/s), beyond the nominal."""
+    pull_2: Float[Array, "3 n *batch"]
+    """Second derivative of the feedback's part of the wanted forces (N/s^2)."""
+    error_2: Wrench
+    error_3: Wrench
+    restoring: Float[Array, "3 n *batch"]
+    """Feedback on the direction (1/s^2)."""
+    bend: Float[Array, "3 n *batch"]
+    """Second derivative that the direction shall have (1/s^2)."""
+
+
+def swing_cables(it: Any, carried: Carried, asked: Asked, span: Spans, nominal: CableNominal) -> Swing:
+    """Wanted cable directions (eq. 72), their derivatives, and the feedback on them (eq. 73)."""
+    gains, law = it.gains, asked.law
+    size = jnp.sqrt(dot(asked.pull, asked.pull))
+    aimed = -asked.pull / size
+    tension = jnp.maximum(-dot(span.direction, asked.pull), 0.0) * (carried.carrying > 0)
+    held = -tension * span.direction
+    actual = carried.accelerations(it, held)
+    actual = Wrench(
+        actual.linear - carried.up - asked.learnt.linear,
+        actual.angular - apply(it.payload_inverse_inertia, carried.gyration) - asked.learnt.angular,
+    )
+    error_2 = Wrench(asked.feed.linear - actual.linear, asked.feed.angular - actual.angular)
+    pull_1 = carried.forces(it, law(asked.rate, error_2, asked.error))
+    rate_error = _across(span.turn - nominal.direction[1] + _across(pull_1, aimed) / size, span.direction)
+    held_1 = pull_1 - tension * rate_error
+    jolt = carried.accelerations(it, held_1)
+    error_3 = Wrench(-jolt.linear, -jolt.angular)
+    pull_2 = carried.forces(it, law(error_2, error_3, asked.rate))
+    restoring = gains.cable**2 * _across(aimed, span.direction) - 2 * gains.damping * gains.cable * rate_error
+    restoring = limited(restoring, gains.most_side / span.distance)
+    bend = (
+        _across(nominal.direction[2] - _across(pull_2, aimed) / size, span.direction)
+        + restoring
+        - span.direction * dot(span.turn, span.turn)
+    )
+    return Swing(
+        tension, held, actual, aimed, size, rate_error, held_1, pull_2, error_2, error_3, restoring, bend
+    )
+
+
+def taut_thrust(it: Any, carried: Carried, swing: Swing, span: Spans, load: Bodies, length: Array) -> Array:
+    """Thrust vectors (N, world frame) that hold the tensions and swing the cables as wanted (eq. 73)."""
+    spin, rate = swing.actual.angular[:, None], load.rate[:, None]
+    local = cross(spin, it.attachment) + cross(rate, cross(rate, it.attachment))
+    end = swing.actual.linear[:, None] + apply(carried.rotation[:, :, None], local)
+    along = length * swing.bend + 2 * span.rate * span.turn
+    return it.mass * (end + carried.up[:, None] - along) + swing.held
+
+
+def taut_thrust_rate(
+    it: Any, carried: Carried, asked: Asked, swing: Swing, span: Spans, missing: Array, length: Array
+) -> Array:
+    """How feedback and errors turn those thrust vectors (N/s), beyond the nominal.
+
+    Args:
+        it: The controller.
+        carried: The payload.
+        asked: What is asked of it.
+        swing: How the cables hang and are to swing.
+        span: The cables.
+        missing: What the vehicles' attitudes leave of the wanted thrust vectors, actual minus wanted (N).
+        length: Of the cables (m).
+    """
+    gains = it.gains
+    rate_error_1 = swing.restoring - _across(missing, span.direction) / (it.mass * length)
+    jolt = carried.accelerations(it, swing.pull_2 - swing.tension * rate_error_1)
+    error_4 = Wrench(-jolt.linear, -jolt.angular)
+    pull_3 = carried.forces(it, asked.law(swing.error_3, error_4, swing.error_2))
+    bend_1 = (
+        -_across(pull_3, swing.aimed) / swing.size
+        - gains.cable**2 * swing.rate_error
+        - 2 * gains.damping * gains.cable * rate_error_1
+    )
+    local = cross(-swing.error_3.angular[:, None], it.attachment)
+    end_1 = -swing.error_3.linear[:, None] + apply(carried.rotation[:, :, None], local)
+    return it.mass * (end_1 - length * bend_1) + swing.held_1
+
+
+def free_thrust(
+    it: Any, nominal: CableNominal, craft: Bodies, rotation: Array, length: Array
+) -> tuple[Array, Array]:
+    """Thrust vectors (N) that take vehicles without a load to their nominal places; the feedback (m/s^2)."""
+    gains = it.gains
+    place = nominal.vehicle[0] + (it.length - length) * nominal.direction[0]
+    if it.hook is not None:
+        place = place - apply(rotation, it.hook)
+    law = pid(gains.follow, gains.damping, 0.0)
+    push = law.p * limited(place - craft.position, gains.reach) + law.d * (
+        nominal.vehicle[1] - craft.velocity
+    )
+    push = push * ease(push, gains.most_side, gains.most_up)
+    up = jnp.stack([0 * it.gravity, 0 * it.gravity, it.gravity])
+    return it.mass * (nominal.vehicle[2] + up[:, None] + push), push
+
+
+def free_thrust_rate(it: Any, behind: Array, push: Array, missing: Array) -> Array:
+    """How that feedback turns those thrust vectors (N/s), by velocity errors and by what is missing (N)."""
+    law = pid(it.gains.follow, it.gains.damping, 0.0)
+    return it.mass * law.p * behind - law.d * (it.mass * push + missing)
+
+
+def _across(vector: Array, direction: Array) -> Array:
+    return vector - direction * dot(direction, vector)
+
+
+def _upward(pull: Float[Array, "3 n *batch"], least: Array, share: Array) -> Float[Array, "3 n *batch"]:
+    """Cable forces that all pull up by at least `least` (N) and lean no more than 60 degrees or so.
+
+    What this adds to some cables is taken from the others, so that the force on the payload stays; its moment
+    changes, and the payload tilts a little.
+    """
+    height = jnp.maximum(pull[2], least)
+    square = pull[0] ** 2 + pull[1] ** 2
+    most = 1.7 * height
+    steep = square > most**2
+    scale = jnp.where(steep, most / jnp.sqrt(jnp.where(steep, square, 1.0)), 1.0)
+    lifted = jnp.stack([pull[0] * scale, pull[1] * scale, height])
+    rest = share * ~(steep | (pull[2] < least))
+    whole = rest.sum(0)
+    excess = ((lifted - pull) * (share > 0)).sum(1) / jnp.where(whole > 0, whole, 1.0)
+    return lifted - rest * excess[:, None]

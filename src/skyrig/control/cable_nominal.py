@@ -1,0 +1,121 @@
+"""The motion of a cable rig that follows its reference exactly (RotorTM eqs. 69-73 run backwards in time).
+
+Reference -> payload wrench -> least-norm cable forces -> cable directions -> vehicle positions -> thrust
+vectors -> attitudes. Each arrow that differentiates twice takes two derivatives of the reference with it: the
+vehicles' angular accelerations need its sixth.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from skyrig.control.interface import axes, components_first
+from skyrig.control.nominal import (
+    least_turn_rate,
+    motion,
+    rotate,
+    rotate_back,
+    second_derivative,
+    upwards,
+)
+from skyrig.control.sharing import Sharing, sharing
+from skyrig.planning import Sample, taylor
+from skyrig.planning.arrays import namespace
+from skyrig.planning.taylor import Series
+
+
+class CableNominal(eqx.Module):
+    """A cable rig on its reference in the middle of a hold, for one tick (times first in a stack)."""
+
+    position: Float[Array, "*times 3 3 *batch"] = axes(2)
+    """Payload position, velocity, acceleration (m, m/s, m/s^2)."""
+    rotation: Float[Array, "*times 3 3 *batch"] = axes(2)
+    """Payload frame to world."""
+    rate: Float[Array, "*times 2 3 *batch"] = axes(2)
+    """Payload body rate and its derivative (rad/s, rad/s^2)."""
+    direction: Float[Array, "*times 3 3 n *batch"] = axes(3)
+    """xi and its first two derivatives."""
+    pull_rate: Float[Array, "*times 3 n *batch"] = axes(2)
+    """Time derivative of the cables' forces on the payload (N/s)."""
+    vehicle: Float[Array, "*times 4 3 n *batch"] = axes(3)
+    """Position of each cable's upper end and its first three derivatives (m/s^j)."""
+    vehicle_spin: Float[Array, "*times 3 n *batch"] = axes(2)
+    """Angular acceleration of the vehicles, their body frames (rad/s^2)."""
+
+
+def batch_first(value: Any, components: int) -> Any:
+    """A parameter (*components, n, *batch) as (*batch, n, *components), the layout of series."""
+    xp = namespace(value)
+    order = range(components + 1, value.ndim)
+    return xp.transpose(value, [*order, components, *range(components)])
+
+
+def cable_forces_series(team: Sharing, internal: Any, force: Series, moment: Series) -> Series:
+    """Least-norm cable forces in the payload frame, (coefficients, times, *batch, n, 3).
+
+    Args:
+        team: Who shares, as numbers with components first.
+        internal: Forces that make no wrench, (3, n, *batch) N.
+        force: Wanted force, payload frame.
+        moment: Wanted moment, payload frame.
+    """
+    xp = namespace(force, moment, *team)
+    share, arm, inner = batch_first(team.share, 0), batch_first(team.arm, 1), batch_first(internal, 1)
+    centre = xp.moveaxis(team.centre, 0, -1)
+    inverse = xp.moveaxis(team.inverse, (0, 1), (-2, -1))
+    left = moment - xp.cross(centre + 0 * force, force)
+    turn = (inverse * left[..., None, :]).sum(-1)
+    forces = share[..., None] * force[..., None, :]
+    forces = forces + xp.cross(turn[..., None, :] + 0 * forces, arm + 0 * forces)
+    return xp.concatenate([forces[:1] + inner, forces[1:]])
+
+
+def cable_nominal(model: Any, payload: Sample, ahead: Any) -> CableNominal:
+    """The rig's motion on a reference, `ahead` (s) of its samples.
+
+    Args:
+        model: What the rig weighs, as numbers: `mass`, `payload_mass`, `payload_inertia`, `attachment`,
+            `length`, `gravity`, `available`, `internal`, with components first.
+        payload: The payload's reference at every tick.
+        ahead: How long after each tick to look (s).
+    """
+    body = motion(payload, ahead)
+    rotation, rate = body.rotation, body.rate
+    xp = namespace(rotation, model.mass)
+    inertia = xp.moveaxis(model.payload_inertia, (0, 1), (-2, -1))
+    heavy = model.payload_mass[..., None]
+
+    force = heavy * upwards(second_derivative(body.position), model.gravity)
+    spinning = (inertia * rate[..., None, :]).sum(-1)
+    moment = taylor.differentiate(spinning) + taylor.cross(rate, spinning)[:5]
+    team = sharing(model.attachment, model.available)
+    turn = rotation[:5, ..., None, :, :]
+    forces = cable_forces_series(team, model.internal, rotate_back(rotation[:5], force), moment)
+    pull = rotate(turn, forces)
+    direction = -taylor.unit(pull)
+
+    arms = (rotation[..., None, :, :] * batch_first(model.attachment, 1)[..., None, :]).sum(-1)
+    ends = body.position[..., None, :] + arms
+    length, mass = batch_first(model.length, 0)[..., None], batch_first(model.mass, 0)[..., None]
+    craft = ends[:5] - length * direction
+    thrust = mass * upwards(second_derivative(craft), model.gravity[..., None]) + pull[:3]
+    spin = taylor.differentiate(least_turn_rate(thrust))[0]
+
+    def rows(series: Series, count: int, bodies: int) -> Array:
+        return jnp.asarray(
+            components_first(xp.moveaxis(taylor.derivatives(series[:count]), 0, -2), 2, bodies)
+        )
+
+    return CableNominal(
+        position=rows(body.position, 3, 0),
+        rotation=jnp.asarray(components_first(rotation[0], 2)),
+        rate=rows(rate, 2, 0),
+        direction=rows(direction, 3, 1),
+        pull_rate=jnp.asarray(components_first(pull[1], 1, 1)),
+        vehicle=rows(craft, 4, 1),
+        vehicle_spin=jnp.asarray(components_first(spin, 1, 1)),
+    )

@@ -1,0 +1,198 @@
+"""A payload on n cables, flown exactly: the full flavour of RotorTM's eqs. 61-73, any n from one on.
+
+Payload errors ask for a wrench, the wrench for cable forces, these for cable directions, those for thrust
+vectors and these for attitudes. Each level is told not only where the next should be but how that moves: the
+nominal part of every derivative comes from the reference (`cable_nominal`), the feedback's part from the
+accelerations the rig has at this moment, which follow from the measured cable directions and attitudes. So
+each level keeps the poles it was given, and the levels need not be far apart. (Taking the feedback's
+derivatives as if the errors already obeyed their ideal dynamics instead makes the loop unstable.)
+
+A command is held for a period, so everything is wanted, and the measured state advanced, to the middle of
+the hold. One cable and a point mass (eqs. 61-68) are the case n = 1: all formulas agree.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from skyrig import algebra
+from skyrig.algebra import apply_transposed, cross, dot
+from skyrig.control.attitude import least_turn, turning, turning_moment, within_reach
+from skyrig.control.cable_levels import (
+    Carried,
+    Wrench,
+    asked_of_payload,
+    free_thrust,
+    free_thrust_rate,
+    spans,
+    swing_cables,
+    taut_thrust,
+    taut_thrust_rate,
+)
+from skyrig.control.cable_nominal import CableNominal, cable_nominal
+from skyrig.control.feedback import accumulated, ahead, limited
+from skyrig.control.interface import (
+    Command,
+    Controller,
+    Measurement,
+    Target,
+    axes,
+    concrete,
+    fitted,
+    fitted_target,
+    part,
+)
+from skyrig.control.sharing import uncontrolled_axis
+from skyrig.planning import Sample
+
+
+class CableGains(eqx.Module):
+    """Gains and limits of the full cable controller."""
+
+    position: Float[Array, "3 ..."] = axes(1)
+    """Bandwidth of the payload's position along x, y, z (rad/s)."""
+    attitude: Float[Array, "3 ..."] = axes(1)
+    """Bandwidth of the payload's attitude about its x, y, z (rad/s)."""
+    integral: Float[Array, " ..."] = axes(0)
+    """Rate at which the payload's constant disturbances are learnt (rad/s)."""
+    cable: Float[Array, "n ..."] = axes(1)
+    """Bandwidth of each cable's direction (rad/s)."""
+    vehicle: Float[Array, "3 n ..."] = axes(2)
+    """Bandwidth of each vehicle's roll, pitch, yaw (rad/s)."""
+    follow: Float[Array, "n ..."] = axes(1)
+    """Bandwidth of the position of a vehicle whose cable is slack or cut (rad/s)."""
+    damping: Float[Array, " ..."] = axes(0)
+    """Damping ratio of all of them (1)."""
+    reach: Float[Array, " ..."] = axes(0)
+    """Position errors count up to this length (m)."""
+    most_side: Float[Array, " ..."] = axes(0)
+    """Most sideways acceleration feedback asks of the payload, or of a vehicle across its cable (m/s^2)."""
+    most_up: Float[Array, " ..."] = axes(0)
+    """Most upward acceleration that feedback asks of the payload (m/s^2); downward, as much as sideways."""
+    most_turning: Float[Array, " ..."] = axes(0)
+    """Most that attitude feedback changes a cable's force, in equal shares of the payload's weight (1)."""
+    slack: Float[Array, " ..."] = axes(0)
+    """A cable this much shorter than its length carries in full, one twice this much not at all (m)."""
+    cut: Float[Array, " ..."] = axes(0)
+    """A cable this much longer than its length is taken for cut (m)."""
+    least_pull: Float[Array, " ..."] = axes(0)
+    """Least upward pull of a cable, in equal shares of the payload's weight (1)."""
+    learn: Float[Array, " ..."] = axes(0)
+    """Errors count in the integral up to this (m, rad)."""
+    most_push: Float[Array, " ..."] = axes(0)
+    """Bound of the integral part, linear (m/s^2)."""
+    most_turn: Float[Array, " ..."] = axes(0)
+    """Bound of the integral part, angular (rad/s^2)."""
+
+
+class CableMemory(eqx.Module):
+    """What the controller remembers from tick to tick."""
+
+    push: Float[Array, " 3 *batch"]
+    """Integral part of the payload's wanted acceleration (m/s^2)."""
+    turn: Float[Array, " 3 *batch"]
+    """Integral part of its wanted angular acceleration (rad/s^2)."""
+    lost: Bool[Array, " n *batch"]
+    """Cables seen longer than they are: cut."""
+
+
+class Cables(Controller):
+    """Full geometric control of a payload on cables; build one with `skyrig.control.build`."""
+
+    mass: Float[Array, "n ..."] = axes(1)
+    inertia: Float[Array, "3 3 n ..."] = axes(3)
+    payload_mass: Float[Array, " ..."] = axes(0)
+    payload_inertia: Float[Array, "3 3 ..."] = axes(2)
+    payload_inverse_inertia: Float[Array, "3 3 ..."] = axes(2)
+    attachment: Float[Array, "3 n ..."] = axes(2)
+    hook: Float[Array, "3 n ..."] | None = axes(2)
+    length: Float[Array, "n ..."] = axes(1)
+    """Of the cables, for what is computed ahead; in the loop the measured length counts (m)."""
+    gravity: Float[Array, " ..."] = axes(0)
+    thrust_min: Float[Array, "n ..."] = axes(1)
+    thrust_max: Float[Array, "n ..."] = axes(1)
+    period: Float[Array, " ..."] = axes(0)
+    """Between ticks (s)."""
+    available: Float[Array, "n ..."] = axes(1)
+    """One for every cable that may carry, zero for one to leave out."""
+    internal: Float[Array, "3 n ..."] = axes(2)
+    """Forces that the cables make against each other to spread out, payload frame (N)."""
+    gains: CableGains = part()
+
+    @property
+    def uncontrolled_axis(self) -> np.ndarray | None:
+        """Unit vector, payload frame, about which this team cannot turn the payload; None if there is none.
+
+        Two vehicles cannot turn their payload about the line through their attachments. There it hangs as a
+        pendulum, and its attitude about that axis is left out of the control.
+        """
+        if not np.any(np.asarray(self.payload_inertia)):
+            return None
+        return uncontrolled_axis(np.asarray(self.attachment).T)
+
+    def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> CableNominal:
+        """The rig's exact motion on the payload's reference."""
+        assert payload is not None, "this controller follows a reference of the payload"
+        model = jax.tree.map(concrete, self)
+        return cable_nominal(model, payload, model.period / 2)
+
+    def start(self, measurement: Measurement) -> CableMemory:
+        """No integral, no cable lost."""
+        zero = jnp.zeros_like(measurement.payload.position)
+        return CableMemory(zero, zero, jnp.zeros_like(measurement.length, dtype=bool))
+
+    def __call__(
+        self, memory: CableMemory, t: Any, target: Target, measurement: Measurement
+    ) -> tuple[CableMemory, Command]:
+        """Thrusts and moments from payload errors."""
+        it = fitted(self, measurement.length)
+        nominal: CableNominal = fitted_target(target, measurement).nominal
+        gains, half, length = it.gains, it.period / 2, measurement.length
+        load = ahead(measurement.payload, half, nominal.position[2], nominal.rate[1])
+        craft = ahead(measurement.vehicles, half, nominal.vehicle[2], nominal.vehicle_spin)
+        rotation = algebra.rotation_matrix(craft.attitude)
+        load_rotation = algebra.rotation_matrix(load.attitude)
+        span = spans(it, load, load_rotation, craft, rotation)
+
+        gap = length - span.distance
+        lost = memory.lost | (gap < -gains.cut)
+        carrying = it.available * jnp.where(lost, 0.0, jnp.clip(2 - gap / gains.slack, 0.0, 1.0))
+        carried = Carried.by(it, load, load_rotation, carrying)
+        asked = asked_of_payload(it, carried, nominal, load, Wrench(memory.push, memory.turn))
+        swing = swing_cables(it, carried, asked, span, nominal)
+        taut = taut_thrust(it, carried, swing, span, load, length)
+        free, free_push = free_thrust(it, nominal, craft, rotation, length)
+        wanted, cut = within_reach(
+            carrying * taut + (1 - carrying) * free, it.thrust_min, 0.95 * it.thrust_max
+        )
+
+        thrust = dot(wanted, rotation[:, 2])
+        missing = thrust * rotation[:, 2] - wanted
+        taut_rate = taut_thrust_rate(it, carried, asked, swing, span, missing, length)
+        behind = nominal.vehicle[1] - craft.velocity
+        free_rate = free_thrust_rate(it, behind, free_push, missing)
+        rate = (
+            it.mass * nominal.vehicle[3]
+            + carrying * (taut_rate + nominal.pull_rate)
+            + (1 - carrying) * free_rate
+        )
+        tilt = turning(rotation, craft.rate, least_turn(wanted, rate), nominal.vehicle_spin)
+        moment = turning_moment(it.inertia, craft.rate, tilt, gains.vehicle, gains.damping)
+        if it.hook is not None:
+            moment = moment + cross(it.hook, apply_transposed(rotation, swing.held))
+
+        slack = jnp.min(carrying, axis=0, where=(it.available > 0) & ~lost, initial=1.0) < 1
+        calm = jnp.where(slack | (cut.max(0) > 0) | asked.bounded, 0.0, it.period)
+        learnt = Wrench(limited(asked.error.linear, gains.learn), limited(asked.error.angular, gains.learn))
+        memory = CableMemory(
+            accumulated(memory.push, asked.law.moves.i * learnt.linear, calm, gains.most_push),
+            accumulated(memory.turn, asked.law.turns.i * learnt.angular, calm, gains.most_turn),
+            lost,
+        )
+        return memory, Command(thrust, moment)

@@ -1,0 +1,218 @@
+"""What passes between a flight and its controller, and what a controller is.
+
+Inside the loop every array has its components in front and the batch behind, as in `skyrig.algebra`: one
+body's vector is (3, *batch), that of n vehicles (3, n, *batch). No batch is a batch of shape ().
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Array, Float
+
+from skyrig.errors import InputError
+from skyrig.planning import Sample
+from skyrig.planning.arrays import namespace
+from skyrig.rigs.bodies import Bodies
+
+Tree = TypeVar("Tree")
+
+
+class Aim(eqx.Module):
+    """The wanted motion of one body (k = batch) or of n vehicles (k = n, batch) at one control tick."""
+
+    position: Float[Array, "7 3 *k"]
+    """Position and its derivatives, world frame; entry j in m/s^j."""
+    attitude: Float[Array, " 4 *k"]
+    """Quaternion wxyz, body to world; of a vehicle only its yaw."""
+    rate: Float[Array, "6 3 *k"]
+    """Body rate and its derivatives, body frame; entry j in rad/s^(j+1)."""
+
+
+class Target(eqx.Module):
+    """All that is wanted at one control tick; in a stack of them, times come first in every array."""
+
+    payload: Aim | None
+    vehicles: Aim | None
+    nominal: Any
+    """What the controller's `prepare` made of the reference for this tick."""
+
+
+class Measurement(eqx.Module):
+    """What a controller is told of a rig, noise included."""
+
+    payload: Bodies
+    vehicles: Bodies
+    length: Float[Array, " n *batch"]
+    """Free length of each cable (m); zeros where links hold the vehicles."""
+
+
+class Command(eqx.Module):
+    """What a controller asks of the vehicles, held until the next tick."""
+
+    thrust: Float[Array, " n *batch"]
+    """Along each vehicle's z axis (N)."""
+    moment: Float[Array, "3 n *batch"]
+    """In each vehicle's body frame (N m)."""
+    winch: Float[Array, " n *batch"] | None = None
+    """Wanted reel-out rates (m/s); None leaves every cable as long as it is."""
+
+
+class Controller(eqx.Module):
+    """A controller: a pytree of gains and of the rig as the controller believes it to be.
+
+    All three methods are pure. `prepare` runs once ahead of the flight; `start` and the call run inside the
+    compiled loop. Numbers are array leaves, so changing one never compiles again. A plain function with the
+    call's signature flies as well: see `Function`.
+    """
+
+    def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> Any:
+        """What can be computed from the reference alone: a pytree with times first in every leaf.
+
+        Args:
+            payload: The payload's wanted motion at every tick, times first.
+            vehicles: The vehicles', (times, n, ...), where each has its own.
+        """
+        return None
+
+    def start(self, measurement: Measurement) -> Any:
+        """The memory to begin with: a pytree, the same shapes as the call returns."""
+        return None
+
+    def __call__(
+        self, memory: Any, t: Float[Array, "*batch"] | float, target: Target, measurement: Measurement
+    ) -> tuple[Any, Command]:
+        """The command to hold from `t` (s) until the next tick, and the memory to carry on with."""
+        raise NotImplementedError
+
+
+class Function(Controller):
+    """A plain function `(memory, t, target, measurement) -> (memory, command)` as a controller."""
+
+    law: Any = eqx.field(static=True)
+    memory: Any = None
+    """What `start` returns."""
+
+    def start(self, measurement: Measurement) -> Any:
+        """The memory it was made with."""
+        return self.memory
+
+    def __call__(self, memory: Any, t: Any, target: Target, measurement: Measurement) -> tuple[Any, Command]:
+        """The function's own answer."""
+        return self.law(memory, t, target, measurement)
+
+
+def targets(
+    controller: Controller,
+    payload: Sample | None = None,
+    vehicles: Sample | Sequence[Sample] | None = None,
+) -> Target:
+    """The targets of a whole flight, times first; row k of every leaf makes the target of tick k.
+
+    Args:
+        controller: Who will fly; its `prepare` is called here.
+        payload: The payload's reference at every tick, (times, *batch, ...).
+        vehicles: One sample for each vehicle, or one with the vehicles before the derivatives.
+    """
+    if payload is None and vehicles is None:
+        raise InputError("payload or vehicles must have a reference, but both are None.")
+    if vehicles is not None and not isinstance(vehicles, Sample):
+        xp = namespace(*(leaf for sample in vehicles for leaf in sample))
+        parts = zip(*vehicles, strict=True)
+        vehicles = Sample(*(xp.stack(part, axis=-2 if i == 1 else -3) for i, part in enumerate(parts)))
+    assert vehicles is None or isinstance(vehicles, Sample)
+    return Target(
+        payload=None if payload is None else _aim(payload, 0),
+        vehicles=None if vehicles is None else _aim(vehicles, 1),
+        nominal=controller.prepare(payload, vehicles),
+    )
+
+
+def row(target: Tree, index: Any) -> Tree:
+    """Row `index` of every leaf: one tick's target out of the stack."""
+    return jax.tree.map(lambda leaf: leaf[index], target)
+
+
+def components_first(array: Any, components: int, bodies: int = 0) -> Any:
+    """(times, *batch, *bodies, *components) to (times, *components, *bodies, *batch)."""
+    total = components + bodies
+    kept = list(range(array.ndim - total))
+    tail = list(range(array.ndim - components, array.ndim))
+    middle = list(range(array.ndim - total, array.ndim - components))
+    return array.transpose(kept[:1] + tail + middle + kept[1:])
+
+
+def _aim(sample: Sample, bodies: int) -> Aim:
+    return Aim(
+        position=jnp.asarray(components_first(sample.position, 2, bodies)),
+        attitude=jnp.asarray(components_first(sample.attitude, 1, bodies)),
+        rate=jnp.asarray(components_first(sample.rate, 2, bodies)),
+    )
+
+
+def axes(count: int) -> Any:
+    """A module's array field with `count` axes before the batch."""
+    return eqx.field(metadata={"axes": count})
+
+
+def part() -> Any:
+    """A module's field that is a module itself."""
+    return eqx.field()
+
+
+def fitted(module: Tree, like: Float[Array, " n *batch"]) -> Tree:
+    """`module`, its fields declared by `axes` broadcasting against the batch behind `like`, in its dtype.
+
+    A controller that serves all flights of a batch alike carries no batch axes; they are added here. One with
+    numbers of its own for each flight carries them already.
+    """
+    batch = like.ndim - 1
+    changed = {}
+    for field in dataclasses.fields(module):  # pyright: ignore[reportArgumentType]
+        value = getattr(module, field.name)
+        if isinstance(value, eqx.Module):
+            changed[field.name] = fitted(value, like)
+        elif value is not None and "axes" in field.metadata:
+            changed[field.name] = _widened(value, field.metadata["axes"] + batch, like.dtype)
+    return dataclasses.replace(module, **changed)  # pyright: ignore[reportArgumentType]
+
+
+def fitted_target(target: Target, measurement: Measurement) -> Target:
+    """`target` broadcasting against a measurement's batch, in its dtype.
+
+    A nominal that is a module says by `axes` what it carries; of any other the leaves are taken to have the
+    same batch as the aims.
+    """
+    like = measurement.length
+    batch = like.ndim - 1
+    aims: list[Aim | None] = []
+    own = 0
+    for aim, bodies in ((target.payload, 0), (target.vehicles, 1)):
+        if aim is None:
+            aims.append(None)
+            continue
+        own = aim.position.ndim - 2 - bodies
+        leaves = ((aim.position, 2), (aim.attitude, 1), (aim.rate, 2))
+        aims.append(Aim(*(_widened(leaf, count + bodies + batch, like.dtype) for leaf, count in leaves)))
+    if isinstance(target.nominal, eqx.Module):
+        nominal = fitted(target.nominal, like)
+    else:
+        nominal = jax.tree.map(lambda it: _widened(it, it.ndim + batch - own, like.dtype), target.nominal)
+    return Target(aims[0], aims[1], nominal)
+
+
+def _widened(value: Any, ndim: int, dtype: Any) -> Array:
+    array = jnp.asarray(value, dtype)
+    return array.reshape(array.shape + (1,) * (ndim - array.ndim))
+
+
+def concrete(value: Any) -> Any:
+    """An array's numbers for NumPy, without compiling; a tracer as it is."""
+    return value if isinstance(value, Tracer) else np.asarray(value)

@@ -1,0 +1,127 @@
+"""What a reference alone tells of a rig's motion, exactly, by Taylor series in time (differential flatness).
+
+All of it runs in NumPy ahead of the flight, over all ticks at once; traced references or masses make the
+same code trace. Series have coefficients first, then times, batch, vehicles, and components last.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skyrig.planning import Sample, taylor
+from skyrig.planning.arrays import namespace
+from skyrig.planning.reference import body_rate
+from skyrig.planning.taylor import Series
+
+
+class Motion(NamedTuple):
+    """A body's wanted motion as series."""
+
+    position: Series
+    """(7, times, ..., 3) m."""
+    euler: Series
+    """(7, times, ..., 3) rad."""
+
+    @property
+    def rotation(self) -> Series:
+        """Rotation matrices, (7, times, ..., 3, 3)."""
+        xp = namespace(self.euler)
+        sine, cosine = taylor.sin_cos(self.euler)
+        (sr, sp, sy), (cr, cp, cy) = (tuple(both[..., i] for i in range(3)) for both in (sine, cosine))
+        mul = taylor.multiply
+        rows = [
+            [mul(cy, cp), mul(mul(cy, sp), sr) - mul(sy, cr), mul(mul(cy, sp), cr) + mul(sy, sr)],
+            [mul(sy, cp), mul(mul(sy, sp), sr) + mul(cy, cr), mul(mul(sy, sp), cr) - mul(cy, sr)],
+            [-sp, mul(cp, sr), mul(cp, cr)],
+        ]
+        return xp.stack([xp.stack(each, axis=-1) for each in rows], axis=-2)
+
+    @property
+    def rate(self) -> Series:
+        """Body rates, (6, times, ..., 3) rad/s."""
+        return body_rate(self.euler)
+
+
+def motion(sample: Sample, ahead: Any, bodies: int = 0) -> Motion:
+    """The motion of a reference's samples (times first), a moment `ahead` (s) of each.
+
+    Args:
+        sample: Times first, then batch, then bodies.
+        ahead: One number, or one for each flight of a batch; a sample without a batch then serves them all.
+        bodies: 1 where the sample holds several vehicles.
+    """
+    xp = namespace(sample.position, sample.euler, ahead)
+    batch = np.ndim(ahead)
+    series = []
+    for each in (sample.position, sample.euler):
+        moved = taylor.from_derivatives(xp.moveaxis(xp.asarray(each), -2, 0))
+        missing = batch - (moved.ndim - 3 - bodies)
+        if missing > 0:
+            moved = moved[(slice(None), slice(None)) + (None,) * missing]
+        series.append(shifted(moved, xp.asarray(ahead).reshape(np.shape(ahead) + (1,) * (1 + bodies))))
+    return Motion(*series)
+
+
+def shifted(series: Series, ahead: Any) -> Series:
+    """The series about a moment `ahead` (s) later."""
+    n = len(series)
+    rows = [sum(math.comb(k, j) * series[k] * ahead ** (k - j) for k in range(j, n)) for j in range(n)]
+    return namespace(*rows).stack(rows)
+
+
+def rotate(matrix: Series, vector: Series) -> Series:
+    """A series of matrices times one of vectors."""
+    return taylor.multiply(matrix, vector[..., None, :]).sum(axis=-1)
+
+
+def rotate_back(matrix: Series, vector: Series) -> Series:
+    """A series of transposed matrices times one of vectors."""
+    return taylor.multiply(matrix, vector[..., :, None]).sum(axis=-2)
+
+
+def second_derivative(series: Series) -> Series:
+    """The series of the second time derivative, two coefficients shorter."""
+    return taylor.differentiate(taylor.differentiate(series))
+
+
+def upwards(series: Series, value: Any) -> Series:
+    """`series` plus a constant `value` along z."""
+    xp = namespace(series, value)
+    lift = xp.zeros_like(series[0]) + xp.asarray(value)[..., None] * np.array([0.0, 0.0, 1.0])
+    return xp.concatenate([series[:1] + lift, series[1:]])
+
+
+def least_turn_rate(thrust: Series) -> Series:
+    """Body rate of the frame that points z along `thrust` by the least turn; one coefficient shorter."""
+    xp = namespace(thrust)
+    z = taylor.unit(thrust)
+    z_rate = taylor.differentiate(z)
+    x, y, up = (z[..., i] for i in range(3))
+    level = xp.concatenate([1 + up[:1], up[1:]])
+    factor = taylor.reciprocal(level)
+    xx, xy, yy = (taylor.multiply(taylor.multiply(a, b), factor) for a, b in ((x, x), (x, y), (y, y)))
+    one = xp.concatenate([xp.ones_like(x[:1]), xp.zeros_like(x[1:])])
+    first = xp.stack([one - xx, -xy, -x], axis=-1)
+    second = xp.stack([-xy, one - yy, -y], axis=-1)
+    twist = taylor.multiply(taylor.multiply(y, z_rate[..., 0]) - taylor.multiply(x, z_rate[..., 1]), factor)
+    return _rates(first, second, z_rate, twist)
+
+
+def heading_rate(thrust: Series, yaw: Series) -> tuple[Series, Series]:
+    """Body rate (one coefficient shorter) and rotation of the frame with z along `thrust`, x to `yaw`."""
+    xp = namespace(thrust, yaw)
+    sine, cosine = taylor.sin_cos(yaw[: len(thrust)])
+    heading = xp.stack([cosine, sine, xp.zeros_like(sine)], axis=-1)
+    z = taylor.unit(thrust)
+    second = taylor.unit(taylor.cross(z, heading))
+    first = taylor.cross(second, z)
+    twist = -taylor.dot(first, taylor.differentiate(second))[..., 0]
+    return _rates(first, second, taylor.differentiate(z), twist), xp.stack([first, second, z], axis=-1)
+
+
+def _rates(first: Series, second: Series, z_rate: Series, twist: Series) -> Series:
+    xp = namespace(first, z_rate)
+    return xp.stack([-taylor.dot(second, z_rate)[..., 0], taylor.dot(first, z_rate)[..., 0], twist], axis=-1)

@@ -1,0 +1,70 @@
+"""Each vehicle follows a reference of its own, position and yaw; a load just hangs there.
+
+This is what RotorTM calls QdTraj with QdCtrl. The cable's pull is a disturbance; its steady part, the share
+of the payload's weight, is in the integral term from the start if `carry` says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from skyrig.control.course import (
+    CourseGains,
+    CourseMemory,
+    CourseNominal,
+    course_nominal,
+    hold_course,
+)
+from skyrig.control.interface import (
+    Command,
+    Controller,
+    Measurement,
+    Target,
+    axes,
+    concrete,
+    fitted,
+    fitted_target,
+    part,
+)
+from skyrig.control.nominal import motion
+from skyrig.planning import Sample
+
+
+class Vehicles(Controller):
+    """Geometric position and yaw control of every vehicle; build one with `skyrig.control.build`."""
+
+    mass: Float[Array, "n ..."] = axes(1)
+    inertia: Float[Array, "3 3 n ..."] = axes(3)
+    gravity: Float[Array, " ..."] = axes(0)
+    thrust_min: Float[Array, "n ..."] = axes(1)
+    thrust_max: Float[Array, "n ..."] = axes(1)
+    period: Float[Array, " ..."] = axes(0)
+    load: Float[Array, "n ..."] = axes(1)
+    """Weight that hangs on each vehicle (N), in the integral term from the start."""
+    gains: CourseGains = part()
+
+    def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> CourseNominal:
+        """Body rates and accelerations that the vehicles' references ask for."""
+        assert vehicles is not None, "this controller follows a reference of each vehicle"
+        model = jax.tree.map(concrete, self)
+        body = motion(vehicles, model.period / 2, bodies=1)
+        return course_nominal(body.position, body.euler[..., 2], model.gravity)
+
+    def start(self, measurement: Measurement) -> CourseMemory:
+        """The load's weight in the integral term."""
+        it = fitted(self, measurement.length)
+        zero = jnp.zeros_like(measurement.vehicles.position)
+        return CourseMemory(zero.at[2].add(it.load / it.mass), zero)
+
+    def __call__(
+        self, memory: CourseMemory, t: Any, target: Target, measurement: Measurement
+    ) -> tuple[CourseMemory, Command]:
+        """Thrusts and moments from position and yaw errors."""
+        it = fitted(self, measurement.length)
+        nominal: CourseNominal = fitted_target(target, measurement).nominal
+        course = hold_course(it, nominal, measurement.vehicles, memory)
+        return course.memory, Command(course.thrust, course.moment)
