@@ -10,12 +10,12 @@ from skyrig.rigs.slung.motion import motion
 from skyrig.sim.batch import pick, spread, stack
 from skyrig.sim.stepping import OK, Log, step
 
-STEPS, PART, DT = 250, 50, 2e-3
+STEPS, PART, DT = 150, 30, 2e-3
 
 
 @eqx.filter_jit
 def fly(rig, state, inputs, impulse, point, cut):
-    """Half a second in five parts: a poke in front of the second, a cut in front of the fourth."""
+    """Three tenths of a second in five parts: a poke in front of the second, a cut in front of the fourth."""
 
     def one(carry, index):
         state, log, worst = carry
@@ -31,7 +31,7 @@ def fly(rig, state, inputs, impulse, point, cut):
         worst = jnp.maximum(worst, jnp.stack([over, -tension.min(0)]))
         return (state, log, worst), None
 
-    start = (state, Log.empty(rig, state, 400), jnp.full((2, *state.side.shape), -jnp.inf))
+    start = (state, Log.empty(rig, state, 800), jnp.full((2, *state.side.shape), -jnp.inf))
     return jax.lax.scan(one, start, jnp.arange(STEPS))[0]
 
 
@@ -41,7 +41,8 @@ def flights(seed, n, count, **kinds):
     states = [random_state(rng, rig) for rig in rigs]
     inputs = [stack([random_inputs(rng, rig) for _ in range(5)]) for rig in rigs]
     inputs = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, -2, 0), stack(inputs))
-    impulse, point = rng.normal(size=(3, count)), rng.uniform(-0.3, 0.3, (3, count))
+    impulse = rng.normal(size=(3, count)) * [float(rig.payload_mass) for rig in rigs]
+    point = rng.uniform(-0.2, 0.2, (3, count))
     cut = rng.uniform(size=(n, count)) < 0.2
     return stack(rigs), stack(states), inputs, jnp.asarray(impulse), jnp.asarray(point), jnp.asarray(cut)
 
@@ -57,9 +58,8 @@ def test_random_hybrid_flights(n, kind):
     np.testing.assert_array_equal(np.asarray(log.trouble), OK)
     assert np.max(worst[0]) <= 1e-9, "a cable was stretched"
     assert np.max(worst[1]) <= 1e-9, "a cable pushed"
-    assert int(log.count.sum()) > 100, "events happened"
-    assert int(log.reset.arrived.sum()) > 50, "impacts happened"
-    assert int(log.reset.loosened.sum()) > 20, "releases happened"
+    assert int(log.reset.arrived.sum()) > 50 * n, "impacts happened"
+    assert int(log.reset.loosened.sum()) > 10 * n, "releases happened"
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 6])

@@ -9,6 +9,8 @@ import numpy as np
 from skyrig import airframe, payload
 from skyrig.algebra import apply, cross, dot, rotation_matrix
 from skyrig.rigs import Cable, Inputs, Slung, Winch
+from skyrig.rigs.complementarity import masked_solve
+from skyrig.rigs.slung.motion import cable_matrix, pull, spans
 
 GRAVITY = 9.81
 
@@ -38,11 +40,11 @@ def random_rig(rng, n, hooks=False, point=False, restitution=0.0, winch=False):
     """A rig of n different vehicles, with a payload of random shape."""
     vehicles = []
     for _ in range(n):
-        sides = rng.uniform(0.05, 0.4, 3)
-        mass = rng.uniform(0.05, 1.0)
+        sides = rng.uniform(0.1, 0.4, 3)
+        mass = rng.uniform(0.1, 1.0)
         vehicles.append(SimpleNamespace(mass=mass, inertia=_cuboid(mass, sides, rng)))
-    mass = rng.uniform(0.05, 1.0)
-    load = SimpleNamespace(mass=mass, inertia=None if point else _cuboid(mass, rng.uniform(0.1, 0.8, 3), rng))
+    mass = rng.uniform(0.1, 1.0)
+    load = SimpleNamespace(mass=mass, inertia=None if point else _cuboid(mass, rng.uniform(0.2, 0.8, 3), rng))
     cables = [
         Cable(
             rng.uniform(0.3, 1.5),
@@ -98,6 +100,25 @@ def random_state(rng, rig, taut=0.5, speed=1.0, spin=1.0):
     return state
 
 
+def made_taut(rig, state):
+    """`state` with all cables taut: their length rates are taken out both ways, pulling or pushing."""
+    state = eqx.tree_at(lambda s: s.taut, state, jnp.ones(rig.count, bool))
+    span = spans(rig, state)
+    jerk = masked_solve(cable_matrix(rig, span), span.rate[None], state.taut)[0]
+    by = pull(rig, span, jerk)
+    spin = state.vehicles.rate if by.vehicles_turn is None else state.vehicles.rate + by.vehicles_turn
+    return eqx.tree_at(
+        lambda s: (s.vehicles.velocity, s.vehicles.rate, s.payload.velocity, s.payload.rate),
+        state,
+        (
+            state.vehicles.velocity + by.vehicles,
+            spin,
+            state.payload.velocity + by.payload,
+            state.payload.rate + by.payload_turn,
+        ),
+    )
+
+
 def random_inputs(rng, rig, wrench=True):
     """Thrusts around hover, small moments and wrenches."""
     n = rig.count
@@ -106,7 +127,7 @@ def random_inputs(rng, rig, wrench=True):
     if wrench:
         extra = {
             "payload_force": jnp.asarray(rng.normal(size=3)),
-            "payload_torque": jnp.asarray(0.01 * rng.normal(size=3)),
+            "payload_torque": jnp.asarray(0.002 * rng.normal(size=3)),
             "vehicle_force": jnp.asarray(0.5 * rng.normal(size=(3, n))),
             "vehicle_torque": jnp.asarray(0.001 * rng.normal(size=(3, n))),
         }
@@ -139,7 +160,7 @@ def momentum(rig, state):
 class Audited(Slung):
     """A slung rig whose impacts check themselves: one that breaks physics counts as unsolved."""
 
-    def reset(self, state, inputs, patience):
+    def reset(self, state, inputs, patience=1.0):
         after, record = Slung.reset(self, state, inputs, patience)
         linear, angular, kinetic = momentum(self, state)
         linear_after, angular_after, kinetic_after = momentum(self, after)

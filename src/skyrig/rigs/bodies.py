@@ -52,6 +52,8 @@ class Watch(eqx.Module):
     """Time derivative of the value where it is known, else zero."""
     known: Float[Array, "guards *batch"]
     """One where the slope is known, else zero."""
+    rough: Bool[Array, "*batch"]
+    """Whether the motion is too fast for the step: the constraints could not be met."""
 
 
 class Reset(eqx.Module):

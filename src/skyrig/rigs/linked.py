@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
+from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float
 
 from skyrig import algebra, checks
@@ -212,12 +213,13 @@ class Linked(eqx.Module):
         height, climb = self._height(state)
         aside = state.side == 0
         value = jnp.where(aside, -1.0, -state.side * height)
-        return Watch(value[None], (-state.side * climb)[None], (~aside).astype(value.dtype)[None])
+        known = (~aside).astype(value.dtype)[None]
+        return Watch(value[None], (-state.side * climb)[None], known, jnp.zeros_like(aside))
 
     def guards_off(self, state: LinkedState) -> Watch:
         """Guards that all stay below zero."""
         one = jnp.ones((1, *state.side.shape), state.side.dtype)
-        return Watch(-one, 0 * one, 0 * one)
+        return Watch(-one, 0 * one, 0 * one, jnp.zeros_like(state.side, dtype=bool))
 
     def blank(self, state: LinkedState) -> Reset:
         """A reset in which nothing happened."""
@@ -225,7 +227,7 @@ class Linked(eqx.Module):
         never = jnp.zeros_like(state.side, dtype=bool)
         return Reset(no, no, no, never, no.astype(state.side.dtype), no, no, no, never)
 
-    def reset(self, state: LinkedState, inputs: Inputs, patience: Array) -> tuple[LinkedState, Reset]:
+    def reset(self, state: LinkedState, inputs: Inputs, patience: ArrayLike = 1.0) -> tuple[LinkedState, Reset]:
         """The payload passed z = 0: nothing changes but which side counts."""
         passed = -state.side * self._height(state)[0] > 0
         record = eqx.tree_at(

@@ -10,7 +10,7 @@ import numpy as np
 
 from skyrig.errors import FlightDiverged
 from skyrig.sim.plan import Cut, Poke
-from skyrig.sim.stepping import LOG_FULL, OK, TOO_MANY, UNSOLVED, Log
+from skyrig.sim.stepping import LOG_FULL, OK, TOO_FAST, TOO_MANY, UNSOLVED, Log
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,7 @@ def raise_troubles(log: Log, times: np.ndarray, payload: Any, vehicles: Any) -> 
     reasons = {
         LOG_FULL: f"more than {log.step.shape[0]} events happened; ask for room with max_events",
         TOO_MANY: "cables chattered faster than could be resolved in one step",
+        TOO_FAST: "bodies on taut cables turn too fast for this step; make it shorter",
         UNSOLVED: "no set of pulling cables could be found",
     }
     raise FlightDiverged(f"The flight stopped making sense near t = {time:.6g} s: {reasons[trouble]}.")

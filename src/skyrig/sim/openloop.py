@@ -18,7 +18,7 @@ from skyrig.errors import InputError
 from skyrig.sim.events import Event, events, raise_troubles
 from skyrig.sim.plan import STEP, Cut, Plan, Poke, bucket, held_inputs, schedule
 from skyrig.sim.stepping import Log, step
-from skyrig.sim.walk import Record, _happen, _record, _row, walk
+from skyrig.sim.walk import Record, _happen, _held, _record, _row, walk
 
 Reals = Float[Array, "..."] | Float[np.ndarray, "..."]
 
@@ -183,7 +183,7 @@ def _side_steps(rig: Any, states: Any, inputs: Any, plan: Plan, index: Array, dt
         state = jax.tree.map(
             lambda new, old: jnp.where(act >= 0, new, old), _happen(rig, state, plan, jnp.maximum(act, 0)), state
         )
-        held = _row(inputs, plan.hold[following])
+        held = _held(inputs, plan.hold[following])
         state, _ = step(rig, state, held, dt, Log.empty(rig, state, 8), following)
         return _record(rig, state, held)
 

@@ -66,9 +66,11 @@ class Schedule:
     happenings: tuple[Poke | Cut, ...]
 
 
-def bucket(count: int) -> int:
-    """`count` rounded up so that few different sizes ever occur (at most an eighth is padding)."""
-    grain = max(1, 2 ** (max(count, 1).bit_length() - 4))
+def bucket(count: int, least: int = 16) -> int:
+    """`count` rounded up so that few different sizes ever occur (above `least`, at most a quarter is padding)."""
+    if count <= least:
+        return least
+    grain = 2 ** (count.bit_length() - 3)
     return -(-count // grain) * grain
 
 
@@ -93,8 +95,8 @@ def schedule(
     rows = sorted({int(np.argmin(np.abs(times - happening.time))) for happening in happenings})
     act = np.full(len(times), -1)
     act[[row + 1 for row in rows]] = np.arange(len(rows))
-    pad = bucket(len(times)) - len(times)
-    room = bucket(max(len(rows), 1))
+    pad = bucket(len(times), 1024) - len(times)
+    room = bucket(len(rows))
     impulse, point = np.zeros((room, 3)), np.zeros((room, 3))
     cut = np.zeros((room, rig.count), dtype=bool)
     for happening in happenings:
@@ -146,7 +148,7 @@ def held_inputs(
     winch: npt.ArrayLike | None,
     dtype: Any,
 ) -> Inputs:
-    """Inputs for `count` intervals (rows in front), checked; arrays for one interval serve them all."""
+    """Inputs for `count` intervals (last axis), checked; arrays for one interval serve them all."""
     n = rig.count
     room = bucket(count)
 
@@ -166,7 +168,7 @@ def held_inputs(
             checks.numbers(field, np.asarray(value), have if have != shape else (count, *shape))
         value = jnp.asarray(value, dtype)
         value = jnp.concatenate([value, jnp.zeros((room - count, *shape), dtype)])
-        return jnp.moveaxis(value, -1, 1) if len(shape) == 2 else value
+        return value.T  # components first, intervals last
 
     whole = rows("moment", np.zeros((n, 3)) if moment is None else moment, (n, 3))
     pushed = rows("thrust", thrust, (n,))

@@ -18,7 +18,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from skyrig.rigs.bodies import Inputs, Watch
 
-OK, LOG_FULL, TOO_MANY, UNSOLVED = range(4)
+OK, LOG_FULL, TOO_MANY, UNSOLVED, TOO_FAST = range(5)
 """Troubles a log can report."""
 
 MOST_TRIES = 1000
@@ -164,10 +164,11 @@ def step(
         past = last.value > jnp.maximum(first.value, 0.0)
         fired = jnp.any(past, axis=0)
         whole = trial >= dt - progress.elapsed
-        peak, risen = _peak(first.value, middle.value, last.value)
+        peak, risen = _peak(first, middle, last, trial)
         dip = whole & risen
         accepted = active & ~due & ~fired & ~dip & ~progress.bracket.closing
         done = choose(accepted, rig.rearm(end), progress.state)
+        trouble = jnp.where(accepted & last.rough, TOO_FAST, progress.log.trouble)
         elapsed = jnp.where(accepted, jnp.where(whole, dt, progress.elapsed + trial), progress.elapsed)
         progress = Progress(
             done,
@@ -177,7 +178,7 @@ def step(
             progress.bracket,
             progress.tries + 1,
             progress.resets,
-            progress.log,
+            eqx.tree_at(lambda log: log.trouble, progress.log, trouble),
         )
 
         def handle(progress: Progress) -> Progress:
@@ -191,10 +192,16 @@ def step(
     return progress.state, eqx.tree_at(lambda it: it.trouble, log, trouble)
 
 
-def _peak(start: Array, middle: Array, end: Array) -> tuple[Array, Array]:
-    """Where (share of the step) a guard that ends below zero rose above it in between, by a parabola."""
-    curve = 2 * (start - 2 * middle + end)
-    slope = 4 * middle - 3 * start - end
+def _peak(first: Watch, middle: Watch, last: Watch, dt: Array) -> tuple[Array, Array]:
+    """Where (share of the step) a guard that ends below zero rose above it in between, by a parabola.
+
+    Halfway the guard is known from its slopes (a cubic) or else from the third stage.
+    """
+    start, end = first.value, last.value
+    cubic = (start + end) / 2 + dt / 8 * (first.slope - last.slope)
+    halfway = jnp.where(first.known * last.known > 0, cubic, middle.value)
+    curve = 2 * (start - 2 * halfway + end)
+    slope = 4 * halfway - 3 * start - end
     bent = jnp.where(curve < 0, curve, -1.0)
     place = jnp.clip(-slope / (2 * bent), 0.0, 1.0)
     height = start - slope**2 / (4 * bent)
@@ -263,12 +270,18 @@ def _crossing(before: Array, after: Array, early: Watch, late: Watch) -> tuple[A
     db = jnp.where(sloped, late.slope * width, rise)
     curve = 3 * rise - 2 * da - db
     twist = da + db - 2 * rise
-    # a guard that falls at first crosses on its way back up: search from the far end
-    u = jnp.where(da < 0, 1.0, jnp.clip(-fa / rise, 0.0, 1.0))
-    for _ in range(6):
+
+    def narrowed(_, bounds):
+        low, high, u = bounds
         value = fa + u * (da + u * (curve + u * twist))
         slope = da + u * (2 * curve + 3 * u * twist)
-        u = jnp.clip(u - value / jnp.where(slope > 0, slope, rise), 0.0, 1.0)
+        low, high = jnp.where(value > 0, low, u), jnp.where(value > 0, u, high)
+        newton = u - value / jnp.where(slope > 0, slope, rise)
+        return low, high, jnp.where((newton > low) & (newton < high), newton, (low + high) / 2)
+
+    # a guard that falls at first crosses on its way back up: search from the far end
+    guess = jnp.where(da < 0, 1.0, jnp.clip(-fa / rise, 0.0, 1.0))
+    *_, u = jax.lax.fori_loop(0, 24, narrowed, (jnp.zeros_like(guess), jnp.ones_like(guess), guess))
     root = jnp.where(crossed, u, 1.0)
     first = jnp.min(root, axis=0)
     return before + first * width, (1 - first) * width

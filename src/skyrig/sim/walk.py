@@ -52,6 +52,11 @@ def _row(tree: Any, index: Array) -> Any:
     return jax.tree.map(lambda leaf: jax.lax.dynamic_index_in_dim(leaf, index, keepdims=False), tree)
 
 
+def _held(inputs: Inputs, index: Array) -> Inputs:
+    """Inputs of one interval (they are kept with the intervals last)."""
+    return jax.tree.map(lambda leaf: jax.lax.dynamic_index_in_dim(leaf, index, -1, keepdims=False), inputs)
+
+
 def _happen(rig: Any, state: Any, plan: Plan, row: Array) -> Any:
     state = rig.poke(state, _row(plan.impulse, row), _row(plan.point, row))
     return rig.sever(state, _row(plan.cut, row))
@@ -65,7 +70,7 @@ def walk(rig: Any, state: Any, inputs: Inputs, plan: Plan, rows: Log) -> Walk:
         state, log = carry
         act = plan.act[index]
         state = when(act >= 0, lambda s: _happen(rig, s, plan, act), state)
-        held = _row(inputs, plan.hold[index])
+        held = _held(inputs, plan.hold[index])
         state, log = step(rig, state, held, plan.dt[index], log, index)
         return (state, log), (state, _record(rig, state, held))
 
@@ -127,7 +132,7 @@ def _retrace(rig: Any, state: Any, inputs: Inputs, plan: Plan, log: Log):
     def one(carry, segment: Segments):
         state, late = carry
         act = plan.act[segment.step]
-        held = _row(inputs, plan.hold[segment.step])
+        held = _held(inputs, plan.hold[segment.step])
         happens = segment.first & (act >= 0)
         state = choose(happens, _happen(rig, state, plan, jnp.maximum(act, 0)), state)
         dt = plan.dt[segment.step]

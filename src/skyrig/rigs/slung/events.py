@@ -12,6 +12,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float
 
 from skyrig import algebra
@@ -42,13 +43,15 @@ class Tolerances(NamedTuple):
     """A taut cable may push by this share of a vehicle's weight before it lets go."""
     acceleration: float
     """A slack cable at its length must be drawn out by this to become taut (m/s^2)."""
+    drift: float
+    """Drift of taut lengths in one step above which one Newton step is not enough (m)."""
 
 
 def tolerances(dtype) -> Tolerances:
     """Tolerances for float64 or float32."""
     if dtype == jnp.float64:
-        return Tolerances(length=1e-12, tie=1e-10, snap=1e-5, tension=1e-11, acceleration=1e-10)
-    return Tolerances(length=2e-6, tie=1e-5, snap=3e-3, tension=1e-5, acceleration=1e-4)
+        return Tolerances(length=1e-12, tie=1e-10, snap=1e-5, tension=1e-11, acceleration=1e-10, drift=1e-10)
+    return Tolerances(length=2e-6, tie=1e-5, snap=3e-3, tension=1e-5, acceleration=1e-4, drift=1e-5)
 
 
 def watch(
@@ -71,7 +74,8 @@ def watch(
     arriving = full & (growth > at.snap)
     drawn = full & (jnp.abs(growth) <= at.snap) & (left > at.acceleration)
     torn = state.taut & ((jnp.abs(growth) > at.snap) | (pushing > 0))
-    return Watch(value, slope, known), jnp.any(arriving | drawn | torn, axis=0)
+    calm = jnp.zeros_like(aside)
+    return Watch(value, slope, known, calm), jnp.any(arriving | drawn | torn, axis=0)
 
 
 def rates(rig: SlungParameters, state: SlungState, inputs: Inputs):
@@ -80,14 +84,40 @@ def rates(rig: SlungParameters, state: SlungState, inputs: Inputs):
     return derivative, *watch(rig, state, span, tension, left)
 
 
+MOST_TURNS = 8
+"""Newton steps before a motion counts as too fast for the step."""
+
+
 def settle(
     rig: SlungParameters, state: SlungState, inputs: Inputs, polish: bool = True
 ) -> tuple[SlungState, Watch]:
     """Take the drift of one step out of quaternions, taut lengths and their rates; guards at the end.
 
+    One Newton step does for any flight the step size resolves; `polish` adds more where it does not (a payload
+    spinning hundreds of radians a second).
+    """
+    if not polish:
+        return _settled(rig, state, inputs)[:2]
+
+    def again(carry):
+        state, guards, coarse, turn = carry
+        new_state, new_guards, new_coarse = _settled(rig, state, inputs)
+        keep = (state, guards, coarse)
+        chosen = jax.tree.map(lambda a, b: jnp.where(coarse, a, b), (new_state, new_guards, new_coarse), keep)
+        return *chosen, turn + 1
+
+    start = (state, guards_off(rig, state), jnp.ones_like(state.side, dtype=bool), jnp.asarray(0))
+    state, guards, coarse, _ = jax.lax.while_loop(
+        lambda carry: jnp.any(carry[2]) & (carry[3] < MOST_TURNS), again, start
+    )
+    return state, eqx.tree_at(lambda g: g.rough, guards, coarse)
+
+
+def _settled(rig: SlungParameters, state: SlungState, inputs: Inputs) -> tuple[SlungState, Watch, Array]:
+    """One Newton step onto the taut lengths and rates, the guards before it, and whether it was a large one.
+
     Lengths and rates are corrected along the cables through the same matrix: the centre of mass stays, and
-    velocity corrections keep both momenta. One Newton step does for any flight the step size resolves;
-    `polish` adds more where it does not (a payload spinning hundreds of radians a second).
+    velocity corrections keep both momenta.
     """
     state = eqx.tree_at(
         lambda s: (s.payload.attitude, s.vehicles.attitude),
@@ -98,31 +128,13 @@ def settle(
     free = free_acceleration(rig, state, inputs)
     stretch = free_stretch(rig, state, span, free)
     matrix = cable_matrix(rig, span)
-    sides = jnp.stack([stretch, span.distance - state.length, span.rate - state.reel])
-    tension, shift, jerk = masked_solve(matrix, sides, state.taut)
+    excess, growth = span.distance - state.length, span.rate - state.reel
+    tension, shift, jerk = masked_solve(matrix, jnp.stack([stretch, excess, growth]), state.taut)
     guards, _ = watch(rig, state, span, tension, stretch)
     state = _kicked(_displaced(state, pull(rig, span, shift)), pull(rig, span, jerk))
-    if polish:
-        coarse = jnp.any(state.taut & (jnp.abs(span.distance - state.length) > COARSE))
-        state = jax.lax.while_loop(
-            lambda carry: carry[1] > 0, lambda carry: _polished(rig, *carry), (state, jnp.where(coarse, 8, 0))
-        )[0]
-    return state, guards
-
-
-COARSE = 1e-7
-"""Drift of one step above which one Newton step leaves more than rounding (m)."""
-
-
-def _polished(rig: SlungParameters, state: SlungState, turns: Array) -> tuple[SlungState, Array]:
-    """One more Newton step onto the taut lengths and rates; no turns left once it changes nothing."""
-    span = spans(rig, state)
-    matrix = cable_matrix(rig, span)
-    excess, growth = span.distance - state.length, span.rate - state.reel
-    shift, jerk = masked_solve(matrix, jnp.stack([excess, growth]), state.taut)
-    state = _kicked(_displaced(state, pull(rig, span, shift)), pull(rig, span, jerk))
-    rough = jnp.any(state.taut & ((jnp.abs(excess) > COARSE) | (jnp.abs(growth) > COARSE)))
-    return state, jnp.where(rough, turns - 1, 0)
+    at = tolerances(excess.dtype)
+    coarse = jnp.any(state.taut & ((jnp.abs(excess) > at.drift) | (jnp.abs(growth) > 1e3 * at.drift)), axis=0)
+    return state, guards, coarse
 
 
 def _kicked(state: SlungState, by: Push) -> SlungState:
@@ -157,7 +169,7 @@ def _displaced(state: SlungState, by: Push) -> SlungState:
     )
 
 
-def reset(rig: SlungParameters, state: SlungState, inputs: Inputs, patience: Float[Array, "*batch"]) -> tuple[SlungState, Reset]:
+def reset(rig: SlungParameters, state: SlungState, inputs: Inputs, patience: ArrayLike = 1.0) -> tuple[SlungState, Reset]:
     """Decide at one instant which cables pull, and settle the impulses that this takes.
 
     Args:
@@ -270,4 +282,4 @@ def replay(
 def guards_off(rig: SlungParameters, state: SlungState) -> Watch:
     """Guards that all stay below zero: the shape of a bracket's end."""
     ones = jnp.ones((rig.count + 1, *state.side.shape), state.side.dtype)
-    return Watch(-ones, 0 * ones, 0 * ones)
+    return Watch(-ones, 0 * ones, 0 * ones, jnp.zeros_like(state.side, dtype=bool))

@@ -1,0 +1,196 @@
+"""What we claim about speed, measured here and now: `make bench`.
+
+All figures are CPU time (every thread of the process counts), MuJoCo's C stepping in the same run, in turns.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import mujoco
+import mujoco_rig
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from timing import cpu_seconds
+
+from skyrig import Cable, Slung, airframe, payload, trim
+from skyrig.rigs import Inputs
+from skyrig.sim.batch import advance, advance_in_chunks, spread
+
+STEP = 2e-3
+RATE = np.array([0.3, 0.2, 1.0])
+console = Console()
+
+
+def ring(n: int, length: float = 1.0) -> Slung:
+    """n dragonflies around the box."""
+    turn = 2 * np.pi * np.arange(n) / n
+    points = 0.4 * np.stack([np.cos(turn), np.sin(turn), 0.2 + 0 * turn], axis=1) if n > 1 else np.zeros((1, 3))
+    return Slung.build([airframe("dragonfly")] * n, payload("box"), [Cable(length, p) for p in points])
+
+
+def triangle() -> Slung:
+    """Three dragonflies on the triangle, 1 m cables."""
+    load = payload("triangle")
+    points = load.attachment_points("cable", 3)
+    return Slung.build([airframe("dragonfly")] * 3, load, [Cable(1.0, p) for p in points])
+
+
+def start(rig: Slung, rate: np.ndarray = RATE):
+    """Hover with a turning payload, and the thrusts that hold it up."""
+    hover = trim(rig, [0, 0, 5.0])
+    state = eqx.tree_at(lambda s: s.payload.rate, hover.state, jnp.asarray(rate))
+    return state, Inputs(jnp.asarray(hover.thrust), jnp.zeros((3, rig.count)))
+
+
+def throughput() -> None:
+    """Simulated seconds per CPU second, one flight and batches, against MuJoCo."""
+    rig, steps = triangle(), 1000
+    state, inputs = start(rig, np.array([0.0, 0.0, 0.5]))
+    rng = np.random.default_rng(0)
+    lively = spread(state, 1024)
+    # payloads thrown upwards at different speeds: cables go slack and snap taut again and again
+    thrown = jnp.asarray(np.stack([rng.normal(size=1024), rng.normal(size=1024), rng.uniform(1, 3, 1024)]))
+    lively = eqx.tree_at(lambda s: s.payload.velocity, lively, thrown)
+    many = spread((rig, state, inputs), 1024)
+    busy = (many[0], lively, many[2])
+    count = jnp.asarray(steps)
+    model = mujoco_rig.model(1e-3)
+    thrust = np.asarray(inputs.thrust)
+
+    def block(tree):
+        return jax.block_until_ready(tree)
+
+    logs = {}
+
+    def flown(name, *arguments):
+        _, log = block(advance_in_chunks(*arguments, STEP, count, 256))
+        logs[name] = log
+
+    spent = cpu_seconds(
+        {
+            "skyrig, one flight": lambda: block(advance(rig, state, inputs, STEP, count)),
+            "skyrig, 1,024 flights, no events": lambda: flown("calm", *many),
+            "skyrig, 1,024 flights, many events": lambda: flown("busy", *busy),
+            "MuJoCo, 1 ms, Euler": lambda: mujoco_rig.fly(model, thrust, RATE, np.zeros(3), 2.0),
+        },
+        rounds=5,
+    )
+    table = Table(title="Three vehicles on a rigid payload, inputs held, 2 s")
+    for column in ("who", "CPU us per simulated 2 ms", "simulated s per CPU s", "times MuJoCo"):
+        table.add_column(column, justify="left" if column == "who" else "right")
+    flights = {name: 1024 if "1,024" in name else 1 for name in spent}
+    each = {name: seconds / flights[name] for name, seconds in spent.items()}
+    for name, seconds in each.items():
+        ratio = each["MuJoCo, 1 ms, Euler"] / seconds
+        table.add_row(name, f"{seconds / steps * 1e6:.2f}", f"{2 / seconds:,.0f}", f"{ratio:.1f}")
+    console.print(table)
+    per = {name: float(log.count.mean()) for name, log in logs.items()}
+    worst = max(int(np.max(log.trouble)) for log in logs.values())
+    console.print(f"Events a flight: {per['calm']:.1f} and {per['busy']:.1f}; troubles: {worst}.")
+
+
+def work_precision() -> None:
+    """CPU time to put the payload within 1e-4 m after 2 s, skyrig against MuJoCo."""
+    rig = triangle()
+    state, inputs = start(rig)
+    thrust = np.asarray(inputs.thrust)
+    state = eqx.tree_at(lambda s: s.payload.rate, state, jnp.array([0.0, 0.0, 2.0]))
+    velocity, rate = np.array([0.4, 0.2, 0.0]), np.array([0.0, 0.0, 2.0])
+    state = eqx.tree_at(lambda s: s.payload.velocity, state, jnp.asarray(velocity))
+
+    def ours(steps: int) -> np.ndarray:
+        end, _ = advance(rig, state, inputs, jnp.asarray(2.0 / steps), jnp.asarray(steps))
+        return np.asarray(jax.block_until_ready(end.payload.position))
+
+    exact = ours(20000)
+    table = Table(title="Work and precision: payload's place after 2 s of a taut swing")
+    for column in ("who", "step (ms)", "error (m)", "CPU ms"):
+        table.add_column(column, justify="left" if column == "who" else "right")
+    needed: dict[str, float] = {}
+    for steps in (25, 50, 100, 200, 400):
+        error = np.linalg.norm(ours(steps) - exact)
+        spent = cpu_seconds({"it": lambda steps=steps: ours(steps)}, 5)["it"] * 1e3
+        table.add_row("skyrig", f"{2e3 / steps:g}", f"{error:.1e}", f"{spent:.3f}")
+        if error < 1e-4:
+            needed.setdefault("skyrig", spent)
+    for step in (2e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5, 2e-5, 1e-5):
+        model = mujoco_rig.model(step)
+        error = np.linalg.norm(mujoco_rig.fly(model, thrust, rate, velocity, 2.0) - exact)
+        spent = cpu_seconds({"it": lambda m=model: mujoco_rig.fly(m, thrust, rate, velocity, 2.0)}, 1)["it"] * 1e3
+        table.add_row("MuJoCo", f"{step * 1e3:g}", f"{error:.1e}", f"{spent:.1f}")
+        if error < 1e-4:
+            needed.setdefault("MuJoCo", spent)
+            break
+    console.print(table)
+    if "MuJoCo" in needed:
+        times = needed["MuJoCo"] / needed["skyrig"]
+        console.print(f"To 1e-4 m: skyrig {needed['skyrig']:.3f} ms, MuJoCo {needed['MuJoCo']:.1f} ms, {times:.0f} times.")
+    else:
+        console.print(f"To 1e-4 m: skyrig {needed['skyrig']:.3f} ms; MuJoCo did not reach it with any step above.")
+
+
+def growth() -> None:
+    """Cost against the number of vehicles."""
+    table = Table(title="Growth with the team (one flight, 2 ms steps)")
+    for column in ("vehicles", "CPU us a step"):
+        table.add_column(column, justify="right")
+    for n in (1, 2, 4, 8, 16):
+        rig = ring(n)
+        state, inputs = start(rig, np.zeros(3))
+        count = jnp.asarray(1000)
+        spent = cpu_seconds(
+            {"it": lambda r=rig, s=state, u=inputs, c=count: jax.block_until_ready(advance(r, s, u, STEP, c))}, 5
+        )
+        table.add_row(str(n), f"{spent['it'] * 1e3:.2f}")
+    console.print(table)
+
+
+FIRST_CALL = """
+import time, numpy as np, skyrig
+load = skyrig.payload("triangle")
+cables = [skyrig.Cable(1.0, p) for p in load.attachment_points("cable", 3)]
+rig = skyrig.Slung.build([skyrig.airframe("dragonfly")] * 3, load, cables)
+hover = skyrig.trim(rig, [0, 0, 2.0])
+start = time.perf_counter()
+skyrig.rollout(rig, hover.state, [0, 2.0], hover.thrust)
+first = time.perf_counter() - start
+import jax
+from skyrig.sim.openloop import _fly
+before = _fly._cached._cache_size() if hasattr(_fly, "_cached") else None
+start = time.perf_counter()
+skyrig.rollout(rig, hover.state, [0, 1.7], hover.thrust * 1.1, happenings=[skyrig.Poke(0.5, [0.1, 0, 0])])
+print(f"{first:.2f} {time.perf_counter() - start:.3f}")
+"""
+
+
+def first_call() -> None:
+    """Wall time of the first roll-out in a new process, cache cold and warm, and of a second with other numbers."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "JAX_COMPILATION_CACHE_DIR": cache}
+        for kind in ("cold", "warm"):
+            start = time.perf_counter()
+            done = subprocess.run(
+                [sys.executable, "-c", FIRST_CALL], env=environment, capture_output=True, text=True, check=True
+            )
+            first, second = done.stdout.split()
+            whole = time.perf_counter() - start
+            console.print(
+                f"First roll-out, cache {kind}: {first} s (whole process {whole:.1f} s); other numbers: {second} s."
+            )
+
+
+if __name__ == "__main__":
+    console.print(f"MuJoCo {mujoco.__version__}, JAX {jax.__version__}, {os.cpu_count()} cores; CPU time, medians.")
+    throughput()
+    work_precision()
+    growth()
+    first_call()
