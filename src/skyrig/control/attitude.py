@@ -12,19 +12,28 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from skyrig.algebra import apply, cross, dot, rotation_matrix
-from skyrig.control.interface import Command, Controller, Measurement, Target, axes, fitted, fitted_target
+from skyrig.control.interface import (
+    Command,
+    Controller,
+    Measurement,
+    Target,
+    axes,
+    fitted,
+    fitted_target,
+    wanted_of,
+)
 
 
 class Frame(NamedTuple):
     """A wanted attitude and how it turns."""
 
-    rotation: Float[Array, "3 3 *k"]
+    rotation: Float[Array, "3 3 ..."]
     """Body to world; entry [:, j] is the body's axis j."""
-    rate: Float[Array, " 3 *k"]
+    rate: Float[Array, "3 ..."]
     """Body rate (rad/s)."""
 
 
-def least_turn(thrust: Float[Array, " 3 *k"], thrust_rate: Float[Array, " 3 *k"]) -> Frame:
+def least_turn(thrust: Float[Array, "3 ..."], thrust_rate: Float[Array, "3 ..."]) -> Frame:
     """The frame reached from level by the least turn that points z along `thrust`, and its body rate.
 
     Smooth except upside down; the hover of `skyrig.rigs.trim` leans its vehicles in the same way.
@@ -40,12 +49,12 @@ def least_turn(thrust: Float[Array, " 3 *k"], thrust_rate: Float[Array, " 3 *k"]
 
 
 def heading_frame(
-    thrust: Float[Array, " 3 *k"],
-    thrust_rate: Float[Array, " 3 *k"],
-    heading: Float[Array, " 3 *k"],
-    yaw_rate: Float[Array, "*k"],
+    thrust: Float[Array, "3 ..."],
+    thrust_rate: Float[Array, "3 ..."],
+    heading: Float[Array, "3 ..."],
+    yaw_rate: Float[Array, " ..."],
 ) -> Frame:
-    """The frame with z along `thrust` and x in the vertical plane of `heading` (multilift eq. 29).
+    """The frame with z along `thrust` whose yaw (of yaw, pitch, roll) is that of `heading`, and how it turns.
 
     Args:
         thrust: Wanted thrust vector, world frame (N).
@@ -54,14 +63,25 @@ def heading_frame(
         yaw_rate: Rate of the yaw (rad/s).
     """
     z, z_rate = _direction(thrust, thrust_rate)
-    aside = cross(z, heading)
-    size = jnp.sqrt(jnp.maximum(dot(aside, aside), 1e-12))
-    second = aside / size
-    first = cross(second, z)
-    ahead = jnp.stack([-heading[1], heading[0], jnp.zeros_like(heading[2])]) * yaw_rate
-    aside_rate = cross(z_rate, heading) + cross(z, ahead)
-    rate = jnp.stack([-dot(second, z_rate), dot(first, z_rate), -dot(first, aside_rate) / size])
+    left = jnp.stack([-heading[1], heading[0], jnp.zeros_like(heading[2])])
+    ahead = cross(left, z)
+    size = jnp.sqrt(jnp.maximum(dot(ahead, ahead), 1e-12))
+    first = ahead / size
+    second = cross(z, first)
+    ahead_rate = cross(left, z_rate) - cross(yaw_rate * heading, z)
+    rate = jnp.stack([-dot(second, z_rate), dot(first, z_rate), dot(second, ahead_rate) / size])
     return Frame(jnp.stack([first, second, z], axis=1), rate)
+
+
+def projected_frame(thrust: Float[Array, "3 ..."], heading: Float[Array, "3 ..."]) -> Float[Array, "3 3 ..."]:
+    """The rotation with z along `thrust` and x as near to `heading` as can be (multilift eq. 29).
+
+    Its yaw differs from that of yaw, pitch, roll by about the product of roll and pitch.
+    """
+    z, _ = _direction(thrust, 0 * thrust)
+    aside = cross(z, heading)
+    second = aside / jnp.sqrt(jnp.maximum(dot(aside, aside), 1e-12))
+    return jnp.stack([cross(second, z), second, z], axis=1)
 
 
 def _direction(vector: Array, rate: Array) -> tuple[Array, Array]:
@@ -72,13 +92,13 @@ def _direction(vector: Array, rate: Array) -> tuple[Array, Array]:
 
 
 def relative_rotation(
-    rotation: Float[Array, "3 3 *k"], wanted: Float[Array, "3 3 *k"]
-) -> Float[Array, "3 3 *k"]:
+    rotation: Float[Array, "3 3 ..."], wanted: Float[Array, "3 3 ..."]
+) -> Float[Array, "3 3 ..."]:
     """R^T R_d: takes vectors from the wanted body frame into the actual one."""
     return (rotation[:, :, None] * wanted[:, None]).sum(0)
 
 
-def rotation_error(relative: Float[Array, "3 3 *k"]) -> Float[Array, " 3 *k"]:
+def rotation_error(relative: Float[Array, "3 3 ..."]) -> Float[Array, "3 ..."]:
     """e_R of R^T R_d: the sine of the angle to turn, along the axis to turn about, body frame."""
     return 0.5 * jnp.stack(
         [relative[2, 1] - relative[1, 2], relative[0, 2] - relative[2, 0], relative[1, 0] - relative[0, 1]]
@@ -88,19 +108,19 @@ def rotation_error(relative: Float[Array, "3 3 *k"]) -> Float[Array, " 3 *k"]:
 class Turning(NamedTuple):
     """How far a body is from its wanted attitude, all in its own frame."""
 
-    error: Float[Array, " 3 *k"]
+    error: Float[Array, "3 ..."]
     """e_R (rad, for small errors)."""
-    rate_error: Float[Array, " 3 *k"]
+    rate_error: Float[Array, "3 ..."]
     """e_Omega (rad/s)."""
-    spin: Float[Array, " 3 *k"]
+    spin: Float[Array, "3 ..."]
     """Angular acceleration of the wanted frame as the body sees it (rad/s^2)."""
 
 
 def turning(
-    rotation: Float[Array, "3 3 *k"],
-    rate: Float[Array, " 3 *k"],
+    rotation: Float[Array, "3 3 ..."],
+    rate: Float[Array, "3 ..."],
     wanted: Frame,
-    wanted_spin: Float[Array, " 3 *k"],
+    wanted_spin: Float[Array, "3 ..."],
 ) -> Turning:
     """Errors and feed-forward of a body against a wanted frame that turns (RotorTM eqs. 66, 67).
 
@@ -116,20 +136,20 @@ def turning(
 
 
 def turning_moment(
-    inertia: Float[Array, "3 3 *k"],
-    rate: Float[Array, " 3 *k"],
+    inertia: Float[Array, "3 3 ..."],
+    rate: Float[Array, "3 ..."],
     way: Turning,
-    bandwidth: Float[Array, " 3 *k"],
-    damping: Float[Array, "*k"],
-) -> Float[Array, " 3 *k"]:
+    bandwidth: Float[Array, "3 ..."],
+    damping: Float[Array, " ..."],
+) -> Float[Array, "3 ..."]:
     """The moment (N m) that lets errors die away with a bandwidth (rad/s) about each axis, and a damping."""
     spin = way.spin + bandwidth**2 * way.error + 2 * damping * bandwidth * way.rate_error
     return apply(inertia, spin) + cross(rate, apply(inertia, rate))
 
 
 def within_reach(
-    thrust: Float[Array, " 3 *k"], least: Float[Array, "*k"], most: Float[Array, "*k"]
-) -> tuple[Float[Array, " 3 *k"], Float[Array, "*k"]]:
+    thrust: Float[Array, "3 ..."], least: Float[Array, " ..."], most: Float[Array, " ..."]
+) -> tuple[Float[Array, "3 ..."], Float[Array, " ..."]]:
     """A wanted thrust vector cut to what rotors give, height before sideways motion; one where it was cut.
 
     The vertical part is kept between `least` and `most` (N), the horizontal part then to what is left.
@@ -150,19 +170,18 @@ class Attitude(Controller):
     inertia: Float[Array, "3 3 n ..."] = axes(3)
     weight: Float[Array, "n ..."] = axes(1)
     """What the thrust holds up (N): each vehicle's weight and its share of the payload's."""
-    bandwidth: Float[Array, "3 ..."] = axes(1)
-    """About roll, pitch and yaw (rad/s)."""
+    bandwidth: Float[Array, "3 n ..."] = axes(2)
+    """Of each vehicle's roll, pitch and yaw (rad/s)."""
     damping: Float[Array, " ..."] = axes(0)
 
     def __call__(self, memory: Any, t: Any, target: Target, measurement: Measurement) -> tuple[Any, Command]:
         """Attitude from the vehicles' reference; thrust from the weight and the tilt."""
         it = fitted(self, measurement.length)
-        aim = fitted_target(target, measurement).vehicles
-        assert aim is not None
+        aim = wanted_of("vehicles", fitted_target(target, measurement).vehicles)
         craft = measurement.vehicles
         rotation = rotation_matrix(craft.attitude)
         wanted = Frame(rotation_matrix(aim.attitude), aim.rate[0])
         way = turning(rotation, craft.rate, wanted, aim.rate[1])
-        moment = turning_moment(it.inertia, craft.rate, way, it.bandwidth[:, None], it.damping)
+        moment = turning_moment(it.inertia, craft.rate, way, it.bandwidth, it.damping)
         thrust = it.weight / jnp.maximum(rotation[2, 2], 0.5)
         return memory, Command(thrust, moment)

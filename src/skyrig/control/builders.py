@@ -22,7 +22,7 @@ from skyrig.control.published import (
     PublishedLinks,
 )
 from skyrig.control.published_gains import LINKS, cable_gains, vehicle_gains
-from skyrig.control.sharing import cable_forces, sharing
+from skyrig.control.sharing import spreading, uncontrolled_axis, weight_shares
 from skyrig.control.vehicle import Vehicles
 from skyrig.control.yaw_decoupled import YawDecoupled, YawDecoupledGains
 from skyrig.errors import InputError
@@ -36,11 +36,9 @@ CROWDED_LEAN = 0.35
 """Outward lean of cables that share one attachment (rad), as in `skyrig.rigs.trim`."""
 
 
-def cables(
-    rig: Slung, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float
-) -> Controller:
+def cables(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float) -> Controller:
     """The payload of a cable rig follows its reference."""
-    _needs(rig, Slung, "cables")
+    rig = _slung(rig, "cables")
     n = rig.count
     parts = {
         "mass": rig.mass,
@@ -54,7 +52,7 @@ def cables(
     if flavour == "published":
         values = read_gains(gains, cable_gains(rig, airframes), n)
         return PublishedCables(**parts, gains=PublishedCableGains(**values))
-    share = np.full(n, float(rig.payload_mass) / n)
+    share = _weights(rig) / float(rig.gravity)
     vehicle, tilt = _vehicle_defaults(rig, airframes, share, period)
     slow = tilt.min()
     known = {
@@ -81,16 +79,15 @@ def cables(
         **_thrusts(airframes),
         period=jnp.asarray(period),
         available=jnp.ones(n),
-        internal=spreading(rig, lean),
+        turnable=_turnable(rig),
+        internal=spreading(rig.attachment, float(rig.payload_mass * rig.gravity), lean),
         gains=CableGains(**values),
     )
 
 
-def links(
-    rig: Linked, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float
-) -> Controller:
+def links(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float) -> Controller:
     """The payload of a rigidly linked rig follows its reference."""
-    _needs(rig, Linked, "links")
+    rig = _linked(rig, "links")
     rotors, bandwidth = rotor_shares(rig, airframes, period)
     if flavour == "published":
         values = read_gains(gains, {name: Gain(value, "3") for name, value in LINKS.items()}, 1)
@@ -118,12 +115,10 @@ def links(
     )
 
 
-def vehicle(
-    rig: Slung, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float
-) -> Controller:
+def vehicle(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float) -> Controller:
     """Every vehicle follows its own reference, with a load that hangs on it."""
-    _needs(rig, Slung, "vehicle")
-    share = np.full(rig.count, float(rig.payload_mass) / rig.count)
+    rig = _slung(rig, "vehicle")
+    share = _weights(rig) / float(rig.gravity)
     if flavour == "published":
         return _yaw_decoupled(rig, gains, vehicle_gains(airframes), feed=0.0)
     bandwidth, tilt = _vehicle_defaults(rig, airframes, share, period)
@@ -136,6 +131,8 @@ def vehicle(
         **_limits(rig, airframes, share),
         "carry": Gain(1.0, zero=True),
     }
+    # the load's weight sits in the integral term, and there must be room for it
+    known["most_push"] = Gain(known["most_push"].default + float((_weights(rig) / rig.mass).max()))
     values = read_gains(gains, known, rig.count)
     return Vehicles(
         mass=rig.mass,
@@ -143,17 +140,17 @@ def vehicle(
         gravity=rig.gravity,
         **_thrusts(airframes),
         period=jnp.asarray(period),
-        load=values.pop("carry") * rig.payload_mass * rig.gravity / rig.count * jnp.ones(rig.count),
+        load=values.pop("carry") * _weights(rig),
         gains=CourseGains(**values),
     )
 
 
 def yaw_decoupled(
-    rig: Slung, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float
+    rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float
 ) -> Controller:
     """Every vehicle follows its own reference, by eqs. 25-32 of the multilift paper in either flavour."""
-    _needs(rig, Slung, "yaw-decoupled")
-    share = np.full(rig.count, float(rig.payload_mass) / rig.count)
+    rig = _slung(rig, "yaw-decoupled")
+    share = _weights(rig) / float(rig.gravity)
     bandwidth, tilt = _vehicle_defaults(rig, airframes, share, period)
     slow, inertia = tilt.min() / 8, np.stack([np.diag(each.inertia) for each in airframes], axis=1)
     known = {
@@ -166,11 +163,11 @@ def yaw_decoupled(
 
 
 def attitude(
-    rig: Slung, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float
+    rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float
 ) -> Controller:
     """Every vehicle holds the attitude of its reference, at a thrust that carries it, in either flavour."""
-    _needs(rig, Slung, "attitude")
-    share = np.full(rig.count, float(rig.payload_mass) / rig.count)
+    rig = _slung(rig, "attitude")
+    share = _weights(rig) / float(rig.gravity)
     bandwidth, _ = _vehicle_defaults(rig, airframes, share, period)
     known = {
         "attitude": Gain(bandwidth, "3n"),
@@ -178,38 +175,16 @@ def attitude(
         "carry": Gain(1.0, zero=True),
     }
     values = read_gains(gains, known, rig.count)
-    weight = rig.gravity * (rig.mass + values["carry"] * rig.payload_mass / rig.count)
+    weight = rig.gravity * rig.mass + values["carry"] * _weights(rig)
     return Attitude(rig.inertia, weight, values["attitude"], values["damping"])
 
 
 def geometric(
-    rig: Slung | Linked, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float
+    rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float
 ) -> Controller:
     """The payload follows its reference, whatever holds it."""
     maker = links if isinstance(rig, Linked) else cables
-    return maker(rig, airframes, gains, flavour, period)  # pyright: ignore[reportArgumentType]
-
-
-def spreading(rig: Slung, lean: Array) -> Array:
-    """Forces of cables against each other (3, n), payload frame (N), that lean them outwards by `lean` (rad).
-
-    Each pulls outwards from the attachments' middle (evenly around where they share one) by the tangent of
-    the lean times an equal share of the weight; what this leaves of a wrench is taken out again.
-    """
-    points = np.asarray(rig.attachment)
-    n = rig.count
-    if n == 1:
-        return jnp.zeros((3, 1))
-    flat = points[:2] - points[:2].mean(axis=1, keepdims=True)
-    size = np.linalg.norm(flat, axis=0)
-    turn = 2 * np.pi * np.arange(n) / n
-    around = np.stack([np.cos(turn), np.sin(turn)])
-    outward = np.zeros((3, n))
-    outward[:2] = np.where(size > 1e-9, flat / np.maximum(size, 1e-9), around)
-    team = sharing(rig.attachment, jnp.ones(n))
-    moment = jnp.asarray(np.cross(points, outward, axis=0).sum(axis=1))
-    spare = outward - cable_forces(team, jnp.asarray(outward.sum(axis=1)), moment)
-    return rig.payload_mass * rig.gravity / n * jnp.tan(lean) * spare
+    return maker(rig, airframes, gains, flavour, period)
 
 
 def rotor_shares(rig: Linked, airframes: Sequence[Airframe], period: float) -> tuple[RotorShares, np.ndarray]:
@@ -237,15 +212,30 @@ def rotor_shares(rig: Linked, airframes: Sequence[Airframe], period: float) -> t
     return RotorShares(*(jnp.asarray(each) for each in arrays)), bandwidth
 
 
-def _needs(rig: Any, kind: type, name: str) -> None:
-    if not isinstance(rig, kind):
-        joint = "cables" if kind is Slung else "rigid links"
-        raise InputError(f"controller {name!r} flies rigs with {joint}, not a {type(rig).__name__}.")
+def _slung(rig: Any, name: str) -> Slung:
+    if not isinstance(rig, Slung):
+        raise InputError(f"controller {name!r} flies rigs with cables, not a {type(rig).__name__}.")
+    return rig
+
+
+def _linked(rig: Any, name: str) -> Linked:
+    if not isinstance(rig, Linked):
+        raise InputError(f"controller {name!r} flies rigs with rigid links, not a {type(rig).__name__}.")
+    return rig
 
 
 def _crowded(rig: Slung) -> bool:
     points = np.asarray(rig.attachment)
     return rig.count > 1 and bool(np.abs(points - points[:, :1]).max() < 1e-9)
+
+
+def _weights(rig: Slung) -> np.ndarray:
+    return weight_shares(rig.attachment, float(rig.payload_mass * rig.gravity))
+
+
+def _turnable(rig: Slung) -> Array:
+    axis = uncontrolled_axis(np.asarray(rig.attachment).T)
+    return jnp.eye(3) if axis is None else jnp.eye(3) - np.outer(axis, axis)
 
 
 def _vehicle_defaults(
@@ -282,7 +272,7 @@ def _limits(rig: Slung | Linked, airframes: Sequence[Airframe], share: np.ndarra
 
 def _yaw_decoupled(rig: Slung, gains: Given, known: Mapping[str, Gain], feed: float) -> YawDecoupled:
     values = read_gains(gains, {**known, "carry": Gain(1.0, zero=True)}, rig.count)
-    load = values.pop("carry") * rig.payload_mass * rig.gravity / rig.count * jnp.ones(rig.count)
+    load = values.pop("carry") * _weights(rig)
     return YawDecoupled(
         rig.mass, rig.inertia, rig.gravity, load, jnp.asarray(feed), YawDecoupledGains(**values)
     )

@@ -23,18 +23,18 @@ from skyrig.rigs.bodies import Bodies
 class Wrench(NamedTuple):
     """Something linear (world frame) and something angular (payload frame): accelerations, errors, ..."""
 
-    linear: Float[Array, " 3 *batch"]
-    angular: Float[Array, " 3 *batch"]
+    linear: Float[Array, "3 ..."]
+    angular: Float[Array, "3 ..."]
 
 
 class Spans(NamedTuple):
     """Cables as measured."""
 
-    direction: Float[Array, "3 n *batch"]
-    distance: Float[Array, " n *batch"]
-    rate: Float[Array, " n *batch"]
+    direction: Float[Array, "3 n ..."]
+    distance: Float[Array, "n ..."]
+    rate: Float[Array, "n ..."]
     """Of the distance (m/s)."""
-    turn: Float[Array, "3 n *batch"]
+    turn: Float[Array, "3 n ..."]
     """Time derivative of the direction (1/s)."""
 
 
@@ -55,30 +55,30 @@ def spans(it: Any, load: Bodies, load_rotation: Array, craft: Bodies, craft_rota
 class Carried(NamedTuple):
     """The payload as it hangs, and who carries it."""
 
-    rotation: Float[Array, "3 3 *batch"]
-    gyration: Float[Array, " 3 *batch"]
+    rotation: Float[Array, "3 3 ..."]
+    gyration: Float[Array, "3 ..."]
     """Omega x J Omega (N m)."""
-    up: Float[Array, " 3 *batch"]
+    up: Float[Array, "3 ..."]
     """Gravity's opposite (m/s^2)."""
-    carrying: Float[Array, " n *batch"]
+    carrying: Float[Array, "n ..."]
     """One for a cable that carries, zero for one that does not."""
     team: Sharing
 
     @staticmethod
-    def by(it: Any, load: Bodies, rotation: Array, carrying: Float[Array, " n *batch"]) -> Carried:
+    def by(it: Any, load: Bodies, rotation: Array, carrying: Float[Array, "n ..."]) -> Carried:
         """The payload of a controller `it`, with the cables that carry it."""
         zero = jnp.zeros_like(it.gravity)
         gyration = cross(load.rate, apply(it.payload_inertia, load.rate))
         up = jnp.stack([zero, zero, it.gravity])
         return Carried(rotation, gyration, up, carrying, sharing(it.attachment, carrying))
 
-    def forces(self, it: Any, wanted: Wrench) -> Float[Array, "3 n *batch"]:
+    def forces(self, it: Any, wanted: Wrench) -> Float[Array, "3 n ..."]:
         """Least-norm cable forces (N, world frame) that accelerate the payload so; derivatives alike."""
         linear = it.payload_mass * apply_transposed(self.rotation, wanted.linear)
         local = cable_forces(self.team, linear, apply(it.payload_inertia, wanted.angular))
         return apply(self.rotation[:, :, None], local)
 
-    def accelerations(self, it: Any, forces: Float[Array, "3 n *batch"]) -> Wrench:
+    def accelerations(self, it: Any, forces: Float[Array, "3 n ..."]) -> Wrench:
         """What cable forces (N, world frame) alone accelerate; derivatives alike."""
         local = apply_transposed(self.rotation[:, :, None], forces)
         turned = apply(it.payload_inverse_inertia, cross(it.attachment, local).sum(1))
@@ -115,9 +115,9 @@ class Asked(NamedTuple):
     """Accelerations of the reference (m/s^2, rad/s^2)."""
     learnt: Wrench
     """Accelerations that the integral adds, which some disturbance takes away again."""
-    pull: Float[Array, "3 n *batch"]
+    pull: Float[Array, "3 n ..."]
     """Wanted cable forces on the payload (N, world frame)."""
-    bounded: Bool[Array, "*batch"]
+    bounded: Bool[Array, " ..."]
     """Whether feedback asked for more than it may."""
 
 
@@ -137,10 +137,10 @@ def asked_of_payload(it: Any, carried: Carried, nominal: CableNominal, load: Bod
     push = Wrench(push.linear + memory.linear, push.angular + memory.angular)
     share = it.payload_mass * it.gravity / it.mass.shape[0]
     turning_pull = carried.forces(it, Wrench(0 * push.linear, push.angular))
-    strongest = jnp.sqrt(dot(turning_pull, turning_pull).max(0))
+    strongest = jnp.sqrt(jnp.maximum(dot(turning_pull, turning_pull).max(0), 1e-18))
     left = Wrench(
         ease(push.linear, gains.most_side, gains.most_up),
-        jnp.minimum(1.0, gains.most_turning * share / jnp.maximum(strongest, 1e-9)) + 0 * push.angular,
+        jnp.minimum(1.0, gains.most_turning * share / strongest) + 0 * push.angular,
     )
     push = Wrench(left.linear * push.linear, left.angular * push.angular)
     inner = carried.carrying * it.internal
@@ -158,26 +158,26 @@ def asked_of_payload(it: Any, carried: Carried, nominal: CableNominal, load: Bod
 class Swing(NamedTuple):
     """How the cables hang and are to swing."""
 
-    tension: Float[Array, " n *batch"]
-    held: Float[Array, "3 n *batch"]
+    tension: Float[Array, "n ..."]
+    held: Float[Array, "3 n ..."]
     """Cable forces on the payload as the cables hang (N, world frame)."""
     actual: Wrench
     """The payload's accelerations under them."""
-    aimed: Float[Array, "3 n *batch"]
+    aimed: Float[Array, "3 n ..."]
     """Wanted directions."""
-    size: Float[Array, " n *batch"]
+    size: Float[Array, "n ..."]
     """Length of the wanted cable forces (N)."""
-    rate_error: Float[Array, "3 n *batch"]
+    rate_error: Float[Array, "3 n ..."]
     """Rate of the direction, actual minus wanted (1/s)."""
-    held_1: Float[Array, "3 n *batch"]
+    held_1: Float[Array, "3 n ..."]
     """How feedback and errors change the forces (N/s), beyond the nominal."""
-    pull_2: Float[Array, "3 n *batch"]
+    pull_2: Float[Array, "3 n ..."]
     """Second derivative of the feedback's part of the wanted forces (N/s^2)."""
     error_2: Wrench
     error_3: Wrench
-    restoring: Float[Array, "3 n *batch"]
+    restoring: Float[Array, "3 n ..."]
     """Feedback on the direction (1/s^2)."""
-    bend: Float[Array, "3 n *batch"]
+    bend: Float[Array, "3 n ..."]
     """Second derivative that the direction shall have (1/s^2)."""
 
 
@@ -277,7 +277,7 @@ def _across(vector: Array, direction: Array) -> Array:
     return vector - direction * dot(direction, vector)
 
 
-def _upward(pull: Float[Array, "3 n *batch"], least: Array, share: Array) -> Float[Array, "3 n *batch"]:
+def _upward(pull: Float[Array, "3 n ..."], least: Array, share: Array) -> Float[Array, "3 n ..."]:
     """Cable forces that all pull up by at least `least` (N) and lean no more than 60 degrees or so.
 
     What this adds to some cables is taken from the others, so that the force on the payload stays; its moment

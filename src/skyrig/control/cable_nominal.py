@@ -31,20 +31,20 @@ from skyrig.planning.taylor import Series
 class CableNominal(eqx.Module):
     """A cable rig on its reference in the middle of a hold, for one tick (times first in a stack)."""
 
-    position: Float[Array, "*times 3 3 *batch"] = axes(2)
-    """Payload position, velocity, acceleration (m, m/s, m/s^2)."""
-    rotation: Float[Array, "*times 3 3 *batch"] = axes(2)
-    """Payload frame to world."""
-    rate: Float[Array, "*times 2 3 *batch"] = axes(2)
-    """Payload body rate and its derivative (rad/s, rad/s^2)."""
-    direction: Float[Array, "*times 3 3 n *batch"] = axes(3)
-    """xi and its first two derivatives."""
-    pull_rate: Float[Array, "*times 3 n *batch"] = axes(2)
-    """Time derivative of the cables' forces on the payload (N/s)."""
-    vehicle: Float[Array, "*times 4 3 n *batch"] = axes(3)
-    """Position of each cable's upper end and its first three derivatives (m/s^j)."""
-    vehicle_spin: Float[Array, "*times 3 n *batch"] = axes(2)
-    """Angular acceleration of the vehicles, their body frames (rad/s^2)."""
+    position: Float[Array, ...] = axes(2)
+    """(3, 3): payload position, velocity, acceleration (m, m/s, m/s^2)."""
+    rotation: Float[Array, ...] = axes(2)
+    """(3, 3): payload frame to world."""
+    rate: Float[Array, ...] = axes(2)
+    """(2, 3): payload body rate and its derivative (rad/s, rad/s^2)."""
+    direction: Float[Array, ...] = axes(3)
+    """(3, 3, n): xi and its first two derivatives."""
+    pull_rate: Float[Array, ...] = axes(2)
+    """(3, n): time derivative of the cables' forces on the payload (N/s)."""
+    vehicle: Float[Array, ...] = axes(3)
+    """(4, 3, n): position of each cable's upper end and its first three derivatives (m/s^j)."""
+    vehicle_spin: Float[Array, ...] = axes(2)
+    """(3, n): angular acceleration of the vehicles, their body frames (rad/s^2)."""
 
 
 def batch_first(value: Any, components: int) -> Any:

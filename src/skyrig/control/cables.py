@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from skyrig import algebra
-from skyrig.algebra import apply_transposed, cross, dot
+from skyrig.algebra import apply, apply_transposed, cross, dot
 from skyrig.control.attitude import least_turn, turning, turning_moment, within_reach
 from skyrig.control.cable_levels import (
     Carried,
@@ -47,6 +47,7 @@ from skyrig.control.interface import (
     fitted,
     fitted_target,
     part,
+    wanted_of,
 )
 from skyrig.control.sharing import uncontrolled_axis
 from skyrig.planning import Sample
@@ -94,11 +95,11 @@ class CableGains(eqx.Module):
 class CableMemory(eqx.Module):
     """What the controller remembers from tick to tick."""
 
-    push: Float[Array, " 3 *batch"]
+    push: Float[Array, "3 ..."]
     """Integral part of the payload's wanted acceleration (m/s^2)."""
-    turn: Float[Array, " 3 *batch"]
+    turn: Float[Array, "3 ..."]
     """Integral part of its wanted angular acceleration (rad/s^2)."""
-    lost: Bool[Array, " n *batch"]
+    lost: Bool[Array, "n ..."]
     """Cables seen longer than they are: cut."""
 
 
@@ -121,6 +122,8 @@ class Cables(Controller):
     """Between ticks (s)."""
     available: Float[Array, "n ..."] = axes(1)
     """One for every cable that may carry, zero for one to leave out."""
+    turnable: Float[Array, "3 3 ..."] = axes(2)
+    """Projection that takes out what lies along the axis nobody controls, payload frame."""
     internal: Float[Array, "3 n ..."] = axes(2)
     """Forces that the cables make against each other to spread out, payload frame (N)."""
     gains: CableGains = part()
@@ -138,7 +141,7 @@ class Cables(Controller):
 
     def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> CableNominal:
         """The rig's exact motion on the payload's reference."""
-        assert payload is not None, "this controller follows a reference of the payload"
+        payload = wanted_of("payload", payload)
         model = jax.tree.map(concrete, self)
         return cable_nominal(model, payload, model.period / 2)
 
@@ -190,9 +193,10 @@ class Cables(Controller):
         slack = jnp.min(carrying, axis=0, where=(it.available > 0) & ~lost, initial=1.0) < 1
         calm = jnp.where(slack | (cut.max(0) > 0) | asked.bounded, 0.0, it.period)
         learnt = Wrench(limited(asked.error.linear, gains.learn), limited(asked.error.angular, gains.learn))
+        turned = apply(it.turnable, asked.law.turns.i * learnt.angular)
         memory = CableMemory(
             accumulated(memory.push, asked.law.moves.i * learnt.linear, calm, gains.most_push),
-            accumulated(memory.turn, asked.law.turns.i * learnt.angular, calm, gains.most_turn),
+            accumulated(memory.turn, turned, calm, gains.most_turn),
             lost,
         )
         return memory, Command(thrust, moment)

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from skyrig import algebra
@@ -29,23 +28,21 @@ from skyrig.rigs.bodies import Bodies
 class CourseNominal(eqx.Module):
     """n bodies on their references, for one tick (times first in a stack)."""
 
-    position: Float[Array, "*times 4 3 n *batch"] = axes(3)
-    """Position and its first three derivatives (m/s^j)."""
-    heading: Float[Array, "*times 3 n *batch"] = axes(2)
-    """(cos yaw, sin yaw, 0)."""
-    yaw_rate: Float[Array, "*times n *batch"] = axes(1)
-    """rad/s."""
-    rate: Float[Array, "*times 2 3 n *batch"] = axes(3)
-    """Body rate and its derivative (rad/s, rad/s^2)."""
+    position: Float[Array, ...] = axes(3)
+    """(4, 3, n): position and its first three derivatives (m/s^j)."""
+    heading: Float[Array, ...] = axes(2)
+    """(3, n): (cos yaw, sin yaw, 0)."""
+    yaw_rate: Float[Array, ...] = axes(1)
+    """(n,): rate of the yaw (rad/s)."""
+    rate: Float[Array, ...] = axes(3)
+    """(2, 3, n): body rate and its derivative (rad/s, rad/s^2)."""
 
 
-def course_nominal(position: Series, yaw: Series, gravity: Any) -> CourseNominal:
+def course_nominal(position: Series, yaw: Series, gravity: Any, projected: bool = False) -> CourseNominal:
     """Body rates and accelerations from positions (5 coefficients) and yaw: (k, times, *batch, n[, 3])."""
     xp = namespace(position, yaw, gravity)
-    thrust = upwards(
-        second_derivative(position[:5]), np.asarray(gravity)[..., None] if np.ndim(gravity) else gravity
-    )
-    rate, _ = heading_rate(thrust, yaw)
+    thrust = upwards(second_derivative(position[:5]), gravity[..., None])
+    rate, _ = heading_rate(thrust, yaw, projected)
     still = xp.zeros_like(yaw[0])
     heading = xp.stack([xp.cos(yaw[0]), xp.sin(yaw[0]), still], axis=-1)
 
@@ -88,17 +85,17 @@ class CourseGains(eqx.Module):
 class CourseMemory(eqx.Module):
     """Integral parts, as accelerations."""
 
-    push: Float[Array, "3 n *batch"]
+    push: Float[Array, "3 n ..."]
     """m/s^2, world frame."""
-    turn: Float[Array, "3 n *batch"]
+    turn: Float[Array, "3 n ..."]
     """rad/s^2, body frame."""
 
 
 class Course(NamedTuple):
     """What bodies are asked for."""
 
-    thrust: Float[Array, " n *batch"]
-    moment: Float[Array, "3 n *batch"]
+    thrust: Float[Array, "n ..."]
+    moment: Float[Array, "3 n ..."]
     memory: CourseMemory
 
 

@@ -32,7 +32,7 @@ def pid(bandwidth: Array, damping: Array, integral: Array | float) -> Pid:
     return Pid(bandwidth**2 + slow * integral, slow + integral, integral * bandwidth**2)
 
 
-def limited(vector: Float[Array, " 3 *k"], most: Float[Array, "*k"]) -> Float[Array, " 3 *k"]:
+def limited(vector: Float[Array, "3 ..."], most: Float[Array, " ..."]) -> Float[Array, "3 ..."]:
     """A vector, cut to length `most` if longer."""
     square = dot(vector, vector)
     long = square > most**2
@@ -40,17 +40,17 @@ def limited(vector: Float[Array, " 3 *k"], most: Float[Array, "*k"]) -> Float[Ar
 
 
 def accumulated(
-    value: Float[Array, " 3 *k"],
-    rate: Float[Array, " 3 *k"],
-    dt: Float[Array, "*k"],
-    most: Float[Array, "*k"],
-) -> Float[Array, " 3 *k"]:
+    value: Float[Array, "3 ..."],
+    rate: Float[Array, "3 ..."],
+    dt: Float[Array, " ..."],
+    most: Float[Array, " ..."],
+) -> Float[Array, "3 ..."]:
     """An integral after `dt` (s), which is zero while it is frozen; kept within `most` on every axis."""
     return jnp.clip(value + dt * rate, -most, most)
 
 
 def ahead(
-    bodies: Bodies, dt: Float[Array, "*k"], acceleration: Float[Array, " 3 *k"], spin: Float[Array, " 3 *k"]
+    bodies: Bodies, dt: Float[Array, " ..."], acceleration: Float[Array, "3 ..."], spin: Float[Array, "3 ..."]
 ) -> Bodies:
     """Where bodies will be `dt` (s) later if they keep these accelerations (m/s^2; rad/s^2, body frame)."""
     rate = bodies.rate + dt * spin
@@ -63,7 +63,7 @@ def ahead(
     )
 
 
-def ease(push: Float[Array, " 3 *k"], side: Array, up: Array) -> Float[Array, " 3 *k"]:
+def ease(push: Float[Array, "3 ..."], side: Array, up: Array) -> Float[Array, "3 ..."]:
     """Share of a wanted acceleration that stays inside the bounds: sideways, and up and down."""
     square = push[0] ** 2 + push[1] ** 2
     wide = square > side**2

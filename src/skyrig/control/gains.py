@@ -42,7 +42,7 @@ def _array(field: str, value: Any, gain: Gain, n: int, given: bool) -> Array:
     shape = tuple({"3": 3, "n": n}[letter] for letter in gain.kind)
     if not given:
         return jnp.broadcast_to(jnp.asarray(np.asarray(value, dtype=float)), shape)
-    have = jnp.shape(value)
+    have = np.shape(value)
     # as people write them, vehicles come first
     allowed = {(), shape[::-1]} | ({(3,)} if "3" in gain.kind else set())
     if have not in allowed:

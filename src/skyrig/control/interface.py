@@ -28,12 +28,12 @@ Tree = TypeVar("Tree")
 class Aim(eqx.Module):
     """The wanted motion of one body (k = batch) or of n vehicles (k = n, batch) at one control tick."""
 
-    position: Float[Array, "7 3 *k"]
-    """Position and its derivatives, world frame; entry j in m/s^j."""
-    attitude: Float[Array, " 4 *k"]
-    """Quaternion wxyz, body to world; of a vehicle only its yaw."""
-    rate: Float[Array, "6 3 *k"]
-    """Body rate and its derivatives, body frame; entry j in rad/s^(j+1)."""
+    position: Float[Array, ...]
+    """(7, 3, *k): position and its derivatives, world frame; entry j in m/s^j."""
+    attitude: Float[Array, ...]
+    """(4, *k): quaternion wxyz, body to world; of a vehicle only its yaw."""
+    rate: Float[Array, ...]
+    """(6, 3, *k): body rate and its derivatives, body frame; entry j in rad/s^(j+1)."""
 
 
 class Target(eqx.Module):
@@ -133,6 +133,13 @@ def targets(
         vehicles=None if vehicles is None else _aim(vehicles, 1),
         nominal=controller.prepare(payload, vehicles),
     )
+
+
+def wanted_of(whose: str, given: Tree | None) -> Tree:
+    """What a controller cannot do without, or one sentence that says so."""
+    if given is None:
+        raise InputError(f"reference must tell the motion of the {whose}, which this controller follows.")
+    return given
 
 
 def row(target: Tree, index: Any) -> Tree:

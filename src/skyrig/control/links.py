@@ -36,6 +36,7 @@ from skyrig.control.interface import (
     fitted,
     fitted_target,
     part,
+    wanted_of,
 )
 from skyrig.control.nominal import heading_rate, motion, second_derivative, upwards
 from skyrig.planning import Sample
@@ -60,7 +61,7 @@ class RotorShares(eqx.Module):
     most_yaw: Float[Array, " ..."] = axes(0)
     """Most moment about z that is asked for (N m): yaw comes last."""
 
-    def command(self, thrust: Float[Array, "*batch"], moment: Float[Array, " 3 *batch"]) -> Command:
+    def command(self, thrust: Float[Array, " ..."], moment: Float[Array, "3 ..."]) -> Command:
         """What every vehicle must do for the whole team to make this."""
         twist = jnp.clip(moment[2], -self.most_yaw, self.most_yaw)
         wanted = jnp.stack([thrust, moment[0], moment[1], twist])
@@ -96,7 +97,7 @@ class Links(Controller):
         x_c = x_d - R p with R from x_c'' itself: one round of substitution from R of x_d'' leaves an error of
         |p|^2 times the tilt's second derivative over g, hundredths of a millimetre in the published flights.
         """
-        assert payload is not None, "this controller follows a reference of the payload"
+        payload = wanted_of("payload", payload)
         model = jax.tree.map(concrete, self)
         body = motion(payload, model.period / 2)
         yaw = body.euler[..., 2]
@@ -123,7 +124,7 @@ class Links(Controller):
         return course.memory, it.rotors.command(course.thrust[0], course.moment[:, 0])
 
 
-def centre_of_mass(payload: Bodies, offset: Float[Array, " 3 *batch"]) -> Bodies:
+def centre_of_mass(payload: Bodies, offset: Float[Array, "3 ..."]) -> Bodies:
     """The composite body of which the payload sits `offset` (m) from the centre of mass."""
     rotation = algebra.rotation_matrix(payload.attitude)
     return Bodies(

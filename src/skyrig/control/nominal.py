@@ -110,14 +110,21 @@ def least_turn_rate(thrust: Series) -> Series:
     return _rates(first, second, z_rate, twist)
 
 
-def heading_rate(thrust: Series, yaw: Series) -> tuple[Series, Series]:
-    """Body rate (one coefficient shorter) and rotation of the frame with z along `thrust`, x to `yaw`."""
+def heading_rate(thrust: Series, yaw: Series, projected: bool = False) -> tuple[Series, Series]:
+    """Body rate (one coefficient shorter) and rotation of the frame with z along `thrust` and heading `yaw`.
+
+    The yaw is that of yaw, pitch, roll; or, `projected`, x is as near to the heading as can be.
+    """
     xp = namespace(thrust, yaw)
     sine, cosine = taylor.sin_cos(yaw[: len(thrust)])
-    heading = xp.stack([cosine, sine, xp.zeros_like(sine)], axis=-1)
+    still = xp.zeros_like(sine)
     z = taylor.unit(thrust)
-    second = taylor.unit(taylor.cross(z, heading))
-    first = taylor.cross(second, z)
+    if projected:
+        second = taylor.unit(taylor.cross(z, xp.stack([cosine, sine, still], axis=-1)))
+        first = taylor.cross(second, z)
+    else:
+        first = taylor.unit(taylor.cross(xp.stack([-sine, cosine, still], axis=-1), z))
+        second = taylor.cross(z, first)
     twist = -taylor.dot(first, taylor.differentiate(second))[..., 0]
     return _rates(first, second, taylor.differentiate(z), twist), xp.stack([first, second, z], axis=-1)
 

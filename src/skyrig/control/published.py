@@ -18,7 +18,7 @@ from jaxtyping import Array, Float
 
 from skyrig import algebra
 from skyrig.algebra import apply, apply_transposed, cross, dot
-from skyrig.control.attitude import Frame, heading_frame, turning
+from skyrig.control.attitude import Frame, projected_frame, turning
 from skyrig.control.cable_levels import spans
 from skyrig.control.interface import (
     Command,
@@ -29,6 +29,7 @@ from skyrig.control.interface import (
     fitted,
     fitted_target,
     part,
+    wanted_of,
 )
 from skyrig.control.links import RotorShares
 from skyrig.control.sharing import cable_forces, sharing, uncontrolled_axis
@@ -77,8 +78,7 @@ class PublishedCables(Controller):
     def __call__(self, memory: Any, t: Any, target: Target, measurement: Measurement) -> tuple[Any, Command]:
         """Thrusts and moments from payload errors."""
         it = fitted(self, measurement.length)
-        aim = fitted_target(target, measurement).payload
-        assert aim is not None, "this controller follows a reference of the payload"
+        aim = wanted_of("payload", fitted_target(target, measurement).payload)
         gains, load, craft, length = it.gains, measurement.payload, measurement.vehicles, measurement.length
         rotation = algebra.rotation_matrix(load.attitude)
         craft_rotation = algebra.rotation_matrix(craft.attitude)
@@ -143,8 +143,7 @@ class PublishedLinks(Controller):
     def __call__(self, memory: Any, t: Any, target: Target, measurement: Measurement) -> tuple[Any, Command]:
         """Thrusts and moments from payload errors."""
         it = fitted(self, measurement.length)
-        aim = fitted_target(target, measurement).payload
-        assert aim is not None, "this controller follows a reference of the payload"
+        aim = wanted_of("payload", fitted_target(target, measurement).payload)
         gains, load = it.gains, measurement.payload
         push = gains.position * (aim.position[0] - load.position) + gains.velocity * (
             aim.position[1] - load.velocity
@@ -153,9 +152,9 @@ class PublishedLinks(Controller):
         wanted = it.mass * jnp.stack([wanted[0], wanted[1], wanted[2] + it.gravity])
         heading = algebra.rotation_matrix(aim.attitude)[:, 0]
         flat = jnp.stack([heading[0], heading[1], jnp.zeros_like(heading[2])])
-        frame = heading_frame(wanted, 0 * wanted, flat, jnp.zeros_like(flat[2]))
         rotation = algebra.rotation_matrix(load.attitude)
-        way = turning(rotation, load.rate, frame, 0 * load.rate)
+        aimed = Frame(projected_frame(wanted, flat), 0 * load.rate)
+        way = turning(rotation, load.rate, aimed, 0 * load.rate)
         spin = gains.attitude * way.error + gains.rate * way.rate_error
         moment = apply(it.inertia, spin) + cross(load.rate, apply(it.inertia, load.rate))
         return memory, it.rotors.command(dot(wanted, rotation[:, 2]), moment)
@@ -164,8 +163,7 @@ class PublishedLinks(Controller):
 def _attitude_command(it: Any, thrust: Array, attitude: Array, rate: Array) -> Command:
     """Eq. 73's thrusts and moments for wanted thrust vectors, at yaw zero and with Omega_des = 0."""
     forward = jnp.zeros_like(thrust).at[0].set(1.0)
-    frame = heading_frame(thrust, 0 * thrust, forward, jnp.zeros_like(thrust[2]))
     rotation = algebra.rotation_matrix(attitude)
-    way = turning(rotation, rate, frame, 0 * thrust)
+    way = turning(rotation, rate, Frame(projected_frame(thrust, forward), 0 * thrust), 0 * thrust)
     moment = it.gains.attitude * way.error + it.gains.rate * way.rate_error
     return Command(dot(thrust, rotation[:, 2]), moment + cross(rate, apply(it.inertia, rate)))

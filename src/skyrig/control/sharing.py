@@ -12,8 +12,9 @@ pseudo-inverse leaves out the moments nobody can make; the force is always met.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
@@ -24,17 +25,17 @@ from skyrig.planning.arrays import Array, namespace
 class Sharing(NamedTuple):
     """A team that shares a wrench."""
 
-    share: Float[Array, " n *batch"]
+    share: Float[Array, "n ..."]
     """Each cable's part of a pure force, adding up to one (or all zero)."""
-    centre: Float[Array, " 3 *batch"]
+    centre: Float[Array, "3 ..."]
     """Mean attachment (m)."""
-    arm: Float[Array, "3 n *batch"]
+    arm: Float[Array, "3 n ..."]
     """Attachments from their mean, times the cables' weights (m)."""
-    inverse: Float[Array, "3 3 *batch"]
+    inverse: Float[Array, "3 3 ..."]
     """Pseudo-inverse of S (1/m^2)."""
 
 
-def sharing(attachment: Float[Array, "3 n *batch"], weight: Float[Array, " n *batch"]) -> Sharing:
+def sharing(attachment: Float[Array, "3 n ..."], weight: Float[Array, "n ..."]) -> Sharing:
     """The least-effort shares of cables that count with `weight` (one: fully; zero: not at all).
 
     Stays in NumPy where both are NumPy's.
@@ -51,14 +52,14 @@ def sharing(attachment: Float[Array, "3 n *batch"], weight: Float[Array, " n *ba
 
 
 def cable_forces(
-    team: Sharing, force: Float[Array, " 3 *batch"], moment: Float[Array, " 3 *batch"]
-) -> Float[Array, "3 n *batch"]:
+    team: Sharing, force: Float[Array, "3 ..."], moment: Float[Array, "3 ..."]
+) -> Float[Array, "3 n ..."]:
     """Least-norm forces of the cables on the payload (N) that make `force` and `moment`, payload frame."""
     turn = apply(team.inverse, moment - cross(team.centre, force))
     return team.share * force[:, None] + cross(turn[:, None], team.arm)
 
 
-def pseudo_inverse(matrix: Float[Array, "3 3 *batch"]) -> Float[Array, "3 3 *batch"]:
+def pseudo_inverse(matrix: Float[Array, "3 3 ..."]) -> Float[Array, "3 3 ..."]:
     """Pseudo-inverse of a symmetric matrix, as S (S^2 + eps^2)^-1: smooth, free of branches."""
     xp = namespace(matrix)
     size = matrix[0, 0] + matrix[1, 1] + matrix[2, 2]
@@ -105,3 +106,31 @@ def uncontrolled_axis(attachment: np.ndarray, tolerance: float = 1e-6) -> np.nda
         return None
     line = axes[0]
     return line * np.sign(line[np.argmax(np.abs(line))])
+
+
+def weight_shares(attachment: Float[Array, "3 n"], weight: float) -> np.ndarray:
+    """What each of n vehicles holds of a payload's `weight` (N) while it hangs level."""
+    team = sharing(jnp.asarray(attachment), jnp.ones(attachment.shape[1]))
+    return np.asarray(cable_forces(team, jnp.asarray([0.0, 0.0, weight]), jnp.zeros(3))[2])
+
+
+def spreading(attachment: Float[Array, "3 n"], weight: float, lean: Any) -> Float[Array, "3 n"]:
+    """Forces of cables against each other, payload frame (N), that lean them outwards by `lean` (rad).
+
+    Each pulls outwards from the attachments' middle (evenly around where they share one) by the tangent of
+    the lean times an equal share of the `weight` (N); what this leaves of a wrench is taken out again.
+    """
+    points = np.asarray(attachment)
+    n = points.shape[1]
+    if n == 1:
+        return jnp.zeros((3, 1))
+    flat = points[:2] - points[:2].mean(axis=1, keepdims=True)
+    size = np.linalg.norm(flat, axis=0)
+    turn = 2 * np.pi * np.arange(n) / n
+    around = np.stack([np.cos(turn), np.sin(turn)])
+    outward = np.zeros((3, n))
+    outward[:2] = np.where(size > 1e-9, flat / np.maximum(size, 1e-9), around)
+    team = sharing(jnp.asarray(points), jnp.ones(n))
+    moment = jnp.asarray(np.cross(points, outward, axis=0).sum(axis=1))
+    spare = outward - cable_forces(team, jnp.asarray(outward.sum(axis=1)), moment)
+    return weight / n * jnp.tan(lean) * spare

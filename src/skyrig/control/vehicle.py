@@ -29,6 +29,7 @@ from skyrig.control.interface import (
     fitted,
     fitted_target,
     part,
+    wanted_of,
 )
 from skyrig.control.nominal import motion
 from skyrig.planning import Sample
@@ -49,7 +50,7 @@ class Vehicles(Controller):
 
     def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> CourseNominal:
         """Body rates and accelerations that the vehicles' references ask for."""
-        assert vehicles is not None, "this controller follows a reference of each vehicle"
+        vehicles = wanted_of("vehicles", vehicles)
         model = jax.tree.map(concrete, self)
         body = motion(vehicles, model.period / 2, bodies=1)
         return course_nominal(body.position, body.euler[..., 2], model.gravity)

@@ -20,7 +20,7 @@ from jaxtyping import Array, Float
 
 from skyrig import algebra
 from skyrig.algebra import apply, cross, dot
-from skyrig.control.attitude import Frame, heading_frame, turning
+from skyrig.control.attitude import Frame, projected_frame, turning
 from skyrig.control.course import CourseNominal, course_nominal
 from skyrig.control.interface import (
     Command,
@@ -32,6 +32,7 @@ from skyrig.control.interface import (
     fitted,
     fitted_target,
     part,
+    wanted_of,
 )
 from skyrig.control.nominal import motion
 from skyrig.planning import Sample
@@ -64,10 +65,10 @@ class YawDecoupled(Controller):
 
     def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> CourseNominal:
         """Body rates and accelerations that the vehicles' references ask for."""
-        assert vehicles is not None, "this controller follows a reference of each vehicle"
+        vehicles = wanted_of("vehicles", vehicles)
         model = jax.tree.map(concrete, self)
         body = motion(vehicles, 0 * model.gravity, bodies=1)
-        return course_nominal(body.position, body.euler[..., 2], model.gravity)
+        return course_nominal(body.position, body.euler[..., 2], model.gravity, projected=True)
 
     def __call__(self, memory: Any, t: Any, target: Target, measurement: Measurement) -> tuple[Any, Command]:
         """Thrusts and moments from position and yaw errors."""
@@ -79,9 +80,8 @@ class YawDecoupled(Controller):
         )
         wanted = nominal.position[2] + push
         wanted = jnp.stack([wanted[0], wanted[1], wanted[2] + it.gravity + it.load / it.mass])
-        frame = heading_frame(wanted, 0 * wanted, nominal.heading, 0 * nominal.yaw_rate)
         rotation = algebra.rotation_matrix(craft.attitude)
-        aimed = Frame(frame.rotation, it.feed * nominal.rate[0])
+        aimed = Frame(projected_frame(wanted, nominal.heading), it.feed * nominal.rate[0])
         way = turning(rotation, craft.rate, aimed, it.feed * nominal.rate[1])
         moment = gains.attitude * way.error + gains.rate * way.rate_error
         moment = moment + apply(it.inertia, way.spin) + cross(craft.rate, apply(it.inertia, craft.rate))
