@@ -76,7 +76,7 @@ def measure(rig, state, key=None, std=0.0):
 
 
 @eqx.filter_jit
-def loop(rig, controller, actuators, state, wanted, ticks, key, std, noisy, rows=512):
+def loop(rig, controller, actuators, state, wanted, ticks, key, std, rows=512):
     """Fly `ticks` ticks; records have room for all rows of `wanted`."""
     log = Log.empty(rig, state, rows)
     memory = controller.start(measure(rig, state))
@@ -88,7 +88,7 @@ def loop(rig, controller, actuators, state, wanted, ticks, key, std, noisy, rows
 
     def tick(k, carry):
         state, memory, log, record = carry
-        seen = measure(rig, state, jax.random.fold_in(key, k) if noisy else None, std)
+        seen = measure(rig, state, jax.random.fold_in(key, k), std)
         memory, command = controller(memory, k * PERIOD, row(wanted, k), seen)
         _, made = actuators(None, command, PERIOD)
         record = jax.tree.map(lambda all, one: all.at[k].set(one), record, look(state, command))
@@ -122,7 +122,6 @@ def fly(rig, airframes, controller, reference, seconds=None, start=None, std=0.0
         jnp.asarray(ticks),
         jax.random.key(seed),
         jnp.asarray(std),
-        std > 0,
     )
     load, craft, thrust, moment, taut = jax.tree.map(lambda leaf: np.asarray(leaf)[:ticks], record)
     assert int(log.trouble) == 0

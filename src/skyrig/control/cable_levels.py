@@ -12,77 +12,12 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from skyrig.algebra import apply, apply_transposed, cross, dot
+from skyrig.algebra import apply, cross, dot
 from skyrig.control.attitude import Frame, turning
+from skyrig.control.cable_geometry import Carried, Spans, Wrench
 from skyrig.control.cable_nominal import CableNominal
 from skyrig.control.feedback import Pid, ease, limited, pid
-from skyrig.control.sharing import Sharing, cable_forces, sharing
 from skyrig.rigs.bodies import Bodies
-
-
-class Wrench(NamedTuple):
-    """Something linear (world frame) and something angular (payload frame): accelerations, errors, ..."""
-
-    linear: Float[Array, "3 ..."]
-    angular: Float[Array, "3 ..."]
-
-
-class Spans(NamedTuple):
-    """Cables as measured."""
-
-    direction: Float[Array, "3 n ..."]
-    distance: Float[Array, "n ..."]
-    rate: Float[Array, "n ..."]
-    """Of the distance (m/s)."""
-    turn: Float[Array, "3 n ..."]
-    """Time derivative of the direction (1/s)."""
-
-
-def spans(it: Any, load: Bodies, load_rotation: Array, craft: Bodies, craft_rotation: Array) -> Spans:
-    """Cable directions and rates from where the cables' ends are."""
-    turn = load_rotation[:, :, None]
-    apart = load.position[:, None] + apply(turn, it.attachment) - craft.position
-    drift = load.velocity[:, None] + apply(turn, cross(load.rate[:, None], it.attachment)) - craft.velocity
-    if it.hook is not None:
-        apart = apart - apply(craft_rotation, it.hook)
-        drift = drift - apply(craft_rotation, cross(craft.rate, it.hook))
-    distance = jnp.sqrt(jnp.maximum(dot(apart, apart), 1e-12))
-    direction = apart / distance
-    rate = dot(direction, drift)
-    return Spans(direction, distance, rate, (drift - direction * rate) / distance)
-
-
-class Carried(NamedTuple):
-    """The payload as it hangs, and who carries it."""
-
-    rotation: Float[Array, "3 3 ..."]
-    gyration: Float[Array, "3 ..."]
-    """Omega x J Omega (N m)."""
-    up: Float[Array, "3 ..."]
-    """Gravity's opposite (m/s^2)."""
-    carrying: Float[Array, "n ..."]
-    """One for a cable that carries, zero for one that does not."""
-    team: Sharing
-
-    @staticmethod
-    def by(it: Any, load: Bodies, rotation: Array, carrying: Float[Array, "n ..."]) -> Carried:
-        """The payload of a controller `it`, with the cables that carry it."""
-        zero = jnp.zeros_like(it.gravity)
-        gyration = cross(load.rate, apply(it.payload_inertia, load.rate))
-        up = jnp.stack([zero, zero, it.gravity])
-        return Carried(rotation, gyration, up, carrying, sharing(it.attachment, carrying))
-
-    def forces(self, it: Any, wanted: Wrench) -> Float[Array, "3 n ..."]:
-        """Least-norm cable forces (N, world frame) that accelerate the payload so; derivatives alike."""
-        linear = it.payload_mass * apply_transposed(self.rotation, wanted.linear)
-        local = cable_forces(self.team, linear, apply(it.payload_inertia, wanted.angular))
-        return apply(self.rotation[:, :, None], local)
-
-    def accelerations(self, it: Any, forces: Float[Array, "3 n ..."]) -> Wrench:
-        """What cable forces (N, world frame) alone accelerate; derivatives alike."""
-        local = apply_transposed(self.rotation[:, :, None], forces)
-        turned = apply(it.payload_inverse_inertia, cross(it.attachment, local).sum(1))
-        return Wrench(forces.sum(1) / it.payload_mass, turned)
 
 
 class Law(NamedTuple):
@@ -114,7 +49,11 @@ class Asked(NamedTuple):
     feed: Wrench
     """Accelerations of the reference (m/s^2, rad/s^2)."""
     learnt: Wrench
-    """Accelerations that the integral adds, which some disturbance takes away again."""
+    """Integral part that leans cables without accelerating anything: some push on the payload takes it away.
+
+    Only what acts across the cables, sideways and about z: what acts along them may as well be a vehicle that
+    weighs more or lifts less than believed, and is answered by all thrusts.
+    """
     pull: Float[Array, "3 n ..."]
     """Wanted cable forces on the payload (N, world frame)."""
     bounded: Bool[Array, " ..."]
@@ -134,7 +73,6 @@ def asked_of_payload(it: Any, carried: Carried, nominal: CableNominal, load: Bod
         Wrench(jnp.ones_like(error.linear), jnp.ones_like(error.angular)),
     )
     push = law(error, rate, Wrench(0 * error.linear, 0 * error.angular))
-    push = Wrench(push.linear + memory.linear, push.angular + memory.angular)
     share = it.payload_mass * it.gravity / it.mass.shape[0]
     turning_pull = carried.forces(it, Wrench(0 * push.linear, push.angular))
     strongest = jnp.sqrt(jnp.maximum(dot(turning_pull, turning_pull).max(0), 1e-18))
@@ -142,7 +80,10 @@ def asked_of_payload(it: Any, carried: Carried, nominal: CableNominal, load: Bod
         ease(push.linear, gains.most_side, gains.most_up),
         jnp.minimum(1.0, gains.most_turning * share / strongest) + 0 * push.angular,
     )
-    push = Wrench(left.linear * push.linear, left.angular * push.angular)
+    push = Wrench(
+        left.linear * push.linear + memory.linear,
+        left.angular * push.angular + memory.angular,
+    )
     inner = carried.carrying * it.internal
     opposed = carried.accelerations(it, apply(carried.rotation[:, :, None], inner))
     total = Wrench(
@@ -152,7 +93,8 @@ def asked_of_payload(it: Any, carried: Carried, nominal: CableNominal, load: Bod
     pull = carried.forces(it, total) + apply(carried.rotation[:, :, None], inner)
     bounded = jnp.minimum(left.linear.min(0), left.angular.min(0)) < 1
     pull = _upward(pull, gains.least_pull * share, carried.team.share)
-    return Asked(law._replace(left=left), error, rate, feed, memory, pull, bounded)
+    learnt = Wrench(memory.linear.at[2].set(0.0), memory.angular.at[:2].set(0.0))
+    return Asked(law._replace(left=left), error, rate, feed, learnt, pull, bounded)
 
 
 class Swing(NamedTuple):
@@ -255,7 +197,9 @@ def free_thrust(
 ) -> tuple[Array, Array]:
     """Thrust vectors (N) that take vehicles without a load to their nominal places; the feedback (m/s^2)."""
     gains = it.gains
-    place = nominal.vehicle[0] + (it.length - length) * nominal.direction[0]
+    # one that shall stay out of it comes close enough for its cable to be slack
+    closer = it.length - length + 3 * gains.slack * (1 - it.available)
+    place = nominal.vehicle[0] + closer * nominal.direction[0]
     if it.hook is not None:
         place = place - apply(rotation, it.hook)
     law = pid(gains.follow, gains.damping, 0.0)

@@ -96,7 +96,8 @@ def cable_nominal(model: Any, payload: Sample, ahead: Any) -> CableNominal:
     turn = rotation[:5, ..., None, :, :]
     forces = cable_forces_series(team, model.internal, rotate_back(rotation[:5], force), moment)
     pull = rotate(turn, forces)
-    direction = -taylor.unit(pull)
+    # a cable that carries nothing hangs straight down
+    direction = -taylor.unit(upwards(pull, 1.0 - batch_first(model.available, 0)))
 
     arms = (rotation[..., None, :, :] * batch_first(model.attachment, 1)[..., None, :]).sum(-1)
     ends = body.position[..., None, :] + arms

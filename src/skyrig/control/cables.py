@@ -24,13 +24,11 @@ from jaxtyping import Array, Bool, Float
 from skyrig import algebra
 from skyrig.algebra import apply, apply_transposed, cross, dot
 from skyrig.control.attitude import least_turn, turning, turning_moment, within_reach
+from skyrig.control.cable_geometry import Carried, Wrench, spans
 from skyrig.control.cable_levels import (
-    Carried,
-    Wrench,
     asked_of_payload,
     free_thrust,
     free_thrust_rate,
-    spans,
     swing_cables,
     taut_thrust,
     taut_thrust_rate,

@@ -19,7 +19,7 @@ from jaxtyping import Array, Float
 from skyrig import algebra
 from skyrig.algebra import apply, apply_transposed, cross, dot
 from skyrig.control.attitude import Frame, projected_frame, turning
-from skyrig.control.cable_levels import spans
+from skyrig.control.cable_geometry import spans
 from skyrig.control.interface import (
     Command,
     Controller,
