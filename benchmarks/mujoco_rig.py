@@ -23,9 +23,12 @@ def model(step: float, integrator: str = "Euler", length: float = 1.0, height: f
     ends = "".join(f'<site name="p{k}" pos="{" ".join(map(str, p))}"/>' for k, p in enumerate(points))
     bodies = body("load", np.array([0, 0, height]), load.mass, load.inertia, ends)
     for k, point in enumerate(points):
-        bodies += body(f"v{k}", point + [0, 0, height + length], craft.mass, craft.inertia, f'<site name="h{k}"/>')
+        bodies += body(
+            f"v{k}", point + [0, 0, height + length], craft.mass, craft.inertia, f'<site name="h{k}"/>'
+        )
     tendons = "".join(
-        f'<spatial limited="true" range="0 {length}" solreflimit="{2 * step} 1" solimplimit="0.999 0.9999 0.001">'
+        f'<spatial limited="true" range="0 {length}" solreflimit="{2 * step} 1" '
+        f'solimplimit="0.999 0.9999 0.001">'
         f'<site site="p{k}"/><site site="h{k}"/></spatial>'
         for k in range(3)
     )

@@ -33,7 +33,9 @@ console = Console()
 def ring(n: int, length: float = 1.0) -> Slung:
     """n dragonflies around the box."""
     turn = 2 * np.pi * np.arange(n) / n
-    points = 0.4 * np.stack([np.cos(turn), np.sin(turn), 0.2 + 0 * turn], axis=1) if n > 1 else np.zeros((1, 3))
+    points = (
+        0.4 * np.stack([np.cos(turn), np.sin(turn), 0.2 + 0 * turn], axis=1) if n > 1 else np.zeros((1, 3))
+    )
     return Slung.build([airframe("dragonfly")] * n, payload("box"), [Cable(length, p) for p in points])
 
 
@@ -125,7 +127,9 @@ def work_precision() -> None:
     for step in (2e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5, 2e-5, 1e-5):
         model = mujoco_rig.model(step)
         error = np.linalg.norm(mujoco_rig.fly(model, thrust, rate, velocity, 2.0) - exact)
-        spent = cpu_seconds({"it": lambda m=model: mujoco_rig.fly(m, thrust, rate, velocity, 2.0)}, 1)["it"] * 1e3
+        spent = (
+            cpu_seconds({"it": lambda m=model: mujoco_rig.fly(m, thrust, rate, velocity, 2.0)}, 1)["it"] * 1e3
+        )
         table.add_row("MuJoCo", f"{step * 1e3:g}", f"{error:.1e}", f"{spent:.1f}")
         if error < 1e-4:
             needed.setdefault("MuJoCo", spent)
@@ -133,9 +137,13 @@ def work_precision() -> None:
     console.print(table)
     if "MuJoCo" in needed:
         times = needed["MuJoCo"] / needed["skyrig"]
-        console.print(f"To 1e-4 m: skyrig {needed['skyrig']:.3f} ms, MuJoCo {needed['MuJoCo']:.1f} ms, {times:.0f} times.")
+        console.print(
+            f"To 1e-4 m: skyrig {needed['skyrig']:.3f} ms, MuJoCo {needed['MuJoCo']:.1f} ms: {times:.0f}x."
+        )
     else:
-        console.print(f"To 1e-4 m: skyrig {needed['skyrig']:.3f} ms; MuJoCo did not reach it with any step above.")
+        console.print(
+            f"To 1e-4 m: skyrig {needed['skyrig']:.3f} ms; MuJoCo did not reach it with any step above."
+        )
 
 
 def growth() -> None:
@@ -148,7 +156,12 @@ def growth() -> None:
         state, inputs = start(rig, np.zeros(3))
         count = jnp.asarray(1000)
         spent = cpu_seconds(
-            {"it": lambda r=rig, s=state, u=inputs, c=count: jax.block_until_ready(advance(r, s, u, STEP, c))}, 5
+            {
+                "it": lambda r=rig, s=state, u=inputs, c=count: jax.block_until_ready(
+                    advance(r, s, u, STEP, c)
+                )
+            },
+            5,
         )
         table.add_row(str(n), f"{spent['it'] * 1e3:.2f}")
     console.print(table)
@@ -173,23 +186,29 @@ print(f"{first:.2f} {time.perf_counter() - start:.3f}")
 
 
 def first_call() -> None:
-    """Wall time of the first roll-out in a new process, cache cold and warm, and of a second with other numbers."""
+    """Wall time of the first roll-out in a new process, cache cold and warm, and of a second one."""
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "JAX_COMPILATION_CACHE_DIR": cache}
         for kind in ("cold", "warm"):
             start = time.perf_counter()
             done = subprocess.run(
-                [sys.executable, "-c", FIRST_CALL], env=environment, capture_output=True, text=True, check=True
+                [sys.executable, "-c", FIRST_CALL],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=True,
             )
             first, second = done.stdout.split()
             whole = time.perf_counter() - start
             console.print(
-                f"First roll-out, cache {kind}: {first} s (whole process {whole:.1f} s); other numbers: {second} s."
+                f"First roll-out, cache {kind}: {first} s (process {whole:.1f} s); other numbers: {second} s."
             )
 
 
 if __name__ == "__main__":
-    console.print(f"MuJoCo {mujoco.__version__}, JAX {jax.__version__}, {os.cpu_count()} cores; CPU time, medians.")
+    console.print(
+        f"MuJoCo {mujoco.__version__}, JAX {jax.__version__}, {os.cpu_count()} cores; CPU time, medians."
+    )
     throughput()
     work_precision()
     growth()

@@ -22,7 +22,7 @@ __version__ = "0.1.0"
 
 _switches.set_defaults()
 
-# Names that need JAX (or NumPy) are imported when first asked for: the command line answers fast without them.
+# Names that need JAX are imported when first asked for: the command line answers fast without them.
 _ROOMS = {
     "Cable": "skyrig.rigs",
     "Inputs": "skyrig.rigs",

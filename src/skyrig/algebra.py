@@ -1,4 +1,4 @@
-"""Vector algebra with the components first: a vector is (3, ...), a matrix (3, 3, ...), a quaternion (4, ...).
+"""Vector algebra, components first: a vector is (3, ...), a matrix (3, 3, ...), a quaternion (4, ...).
 
 Inside the physics every array carries its components in front and whatever it is repeated over (vehicles,
 then flights of a batch) behind, so that batches are contiguous in memory and run in vector instructions.
@@ -8,11 +8,8 @@ Arrays that people hand in or get back have xyz last, as usual.
 from __future__ import annotations
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
-
-Vector = Float[Array, "3 *shape"]
-Matrix = Float[Array, "3 3 *shape"]
-Quaternion = Float[Array, "4 *shape"]
+from jax.core import Tracer
+from jaxtyping import Array
 
 
 def dot(a: Array, b: Array) -> Array:
@@ -81,8 +78,6 @@ def normalised(q: Array) -> Array:
     return q / jnp.sqrt(dot(q, q))
 
 
-def safe_length(vector: Array) -> Array:
-    """Length of a vector, with a zero derivative (not NaN) where the vector is zero."""
-    square = dot(vector, vector)
-    nowhere = square == 0
-    return jnp.where(nowhere, 0.0, jnp.sqrt(jnp.where(nowhere, 1.0, square)))
+def traced(*values: object) -> bool:
+    """Whether any of the values is known only while JAX traces (so that it cannot be checked or printed)."""
+    return any(isinstance(value, Tracer) for value in values)

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from rigging import GRAVITY, box, flat, made_taut, momentum, triangle
+
 from skyrig import Cable, Linked, Slung, airframe, payload, trim
 from skyrig.algebra import dot, upward_axis
 from skyrig.rigs.bodies import Inputs
@@ -37,7 +38,9 @@ def swinging(rig, push=0.6):
 def rigs():
     load = payload("triangle")
     single = Slung.build([airframe("dragonfly")], payload("point-mass"), [Cable(0.5, hook=(0.01, 0, -0.02))])
-    linked = Linked.build([airframe("dragonfly")] * 3, load, load.attachment_points("rigid", 3), [0, 0.4, -1.0])
+    linked = Linked.build(
+        [airframe("dragonfly")] * 3, load, load.attachment_points("rigid", 3), [0, 0.4, -1.0]
+    )
     return {"single": single, "three": triangle(), "six": box(6), "linked": linked}
 
 

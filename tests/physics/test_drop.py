@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from rigging import GRAVITY, drop, triangle
+
 from skyrig import Cable, Cut, Poke, Slung, airframe, payload, rollout, trim
 
 FALL = 0.2104129136

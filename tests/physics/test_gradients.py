@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from rigging import drop, triangle
+
 from skyrig import Poke, Slung, rollout, trim
 from skyrig.rigs import Cable, Winch
 from skyrig.vehicles import airframe, payload
@@ -23,7 +24,9 @@ def smooth_cost(scale):
     thrust = jnp.asarray(hover.thrust) * jnp.stack([scale[2], 1.0, 1.1])
     moment = jnp.zeros((3, 3)).at[0, 1].set(2e-4 * scale[3])
     flight = rollout(rig, hover.state, [0, 0.5], thrust, moment)
-    return jnp.sum(flight.payload.position[-1] ** 2) + flight.tension[-1, 0] + flight.vehicles.attitude[-1, 0, 1]
+    return (
+        jnp.sum(flight.payload.position[-1] ** 2) + flight.tension[-1, 0] + flight.vehicles.attitude[-1, 0, 1]
+    )
 
 
 def test_smooth_flights_differentiate_exactly():
@@ -37,11 +40,13 @@ def test_smooth_flights_differentiate_exactly():
 
 
 def impact_cost(x):
-    """Place of the payload of Fig. 16 well after the impact, as a function of thrust, mass, length and place."""
+    """Place of the payload of Fig. 16 after the impact, by thrust, mass, length and place."""
     rig, state, thrust = drop()
     rig = eqx.tree_at(lambda r: r.payload_mass, rig, rig.payload_mass * x[1])
     state = eqx.tree_at(lambda s: s.length, state, state.length * x[2])
-    state = eqx.tree_at(lambda s: s.payload.position, state, state.payload.position + jnp.array([1.0, 0, 0]) * x[3])
+    state = eqx.tree_at(
+        lambda s: s.payload.position, state, state.payload.position + jnp.array([1.0, 0, 0]) * x[3]
+    )
     flight = rollout(rig, state, [0, 0.4], jnp.asarray(thrust) * x[0])
     return flight.payload.position[-1] @ jnp.array([1.0, 0.0, 2.0]) + 0.1 * flight.vehicles.velocity[-1, 0, 2]
 
@@ -78,7 +83,9 @@ def test_no_nan_at_slack_cables_and_zero_lengths():
 
     slope = jax.grad(cost)(jnp.array([2.5, 2.5]))
     assert np.all(np.isfinite(slope))
-    np.testing.assert_allclose(slope[1], central(lambda x: float(cost(jnp.array([2.5, x]))), 2.5, 1e-4), rtol=1e-6)
+    np.testing.assert_allclose(
+        slope[1], central(lambda x: float(cost(jnp.array([2.5, x]))), 2.5, 1e-4), rtol=1e-6
+    )
 
 
 def test_pokes_winches_and_restitution_differentiate():

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from rigging import triangle
+
 from skyrig import Linked, airframe, payload, rollout, trim
 
 mujoco = pytest.importorskip("mujoco")
@@ -12,7 +13,9 @@ HOOK = (0.02, -0.01, -0.03)
 
 
 def body(name, position, quaternion, mass, inertia, sites):
-    moments = " ".join(str(value) for value in (*np.diag(inertia), inertia[0, 1], inertia[0, 2], inertia[1, 2]))
+    moments = " ".join(
+        str(value) for value in (*np.diag(inertia), inertia[0, 1], inertia[0, 2], inertia[1, 2])
+    )
     points = "".join(f'<site name="{site}" pos="{" ".join(map(str, at))}"/>' for site, at in sites.items())
     return (
         f'<body name="{name}" pos="{" ".join(map(str, position))}" quat="{" ".join(map(str, quaternion))}">'
@@ -32,7 +35,9 @@ def test_taut_rig_with_hooks_off_centre():
     craft, load = airframe("dragonfly"), payload("triangle")
     points = load.attachment_points("cable", 3)
     places = np.asarray(flight.vehicles.position[0])
-    bodies = body("load", [0, 0, 3.0], [1, 0, 0, 0], load.mass, load.inertia, {f"p{k}": p for k, p in enumerate(points)})
+    bodies = body(
+        "load", [0, 0, 3.0], [1, 0, 0, 0], load.mass, load.inertia, {f"p{k}": p for k, p in enumerate(points)}
+    )
     for k in range(3):
         sites = {f"h{k}": HOOK, f"c{k}": (0, 0, 0)}
         bodies += body(f"v{k}", places[k], flight.vehicles.attitude[0, k], craft.mass, craft.inertia, sites)
@@ -53,7 +58,9 @@ def test_taut_rig_with_hooks_off_centre():
             mujoco.mj_step(model, data)
         np.testing.assert_allclose(data.body("load").xpos, flight.payload.position[k], atol=1e-4)
         for vehicle in range(3):
-            np.testing.assert_allclose(data.body(f"v{vehicle}").xpos, flight.vehicles.position[k, vehicle], atol=1e-4)
+            np.testing.assert_allclose(
+                data.body(f"v{vehicle}").xpos, flight.vehicles.position[k, vehicle], atol=1e-4
+            )
 
 
 GEARS = ("0 0 1 0 0 0", "0 0 0 1 0 0", "0 0 0 0 1 0", "0 0 0 0 0 1")
@@ -73,10 +80,13 @@ def test_linked_rig_is_one_body():
         turn = [np.cos(yaw[k] / 2), 0, 0, np.sin(yaw[k] / 2)]
         piece = body(f"v{k}", points[k], turn, craft.mass, craft.inertia, {f"c{k}": (0, 0, 0)})
         parts += piece.replace("<freejoint/>", "")
-    whole = body("load", [0, 0, 3.0], [1, 0, 0, 0], load.mass, load.inertia, {}).replace("</body>", parts + "</body>")
+    whole = body("load", [0, 0, 3.0], [1, 0, 0, 0], load.mass, load.inertia, {}).replace(
+        "</body>", parts + "</body>"
+    )
     motors = "".join(f'<general site="c{k}" gear="{gear}"/>' for k in range(3) for gear in GEARS)
     model = mujoco.MjModel.from_xml_string(
-        f'<mujoco><option timestep="0.001" integrator="RK4" gravity="0 0 -9.81"><flag contact="disable"/></option>'
+        f'<mujoco><option timestep="0.001" integrator="RK4" gravity="0 0 -9.81">'
+        f'<flag contact="disable"/></option>'
         f"<worldbody>{whole}</worldbody><actuator>{motors}</actuator></mujoco>"
     )
     data = mujoco.MjData(model)
@@ -89,5 +99,7 @@ def test_linked_rig_is_one_body():
         sign = np.sign(data.body("load").xquat @ flight.payload.attitude[k])
         np.testing.assert_allclose(sign * data.body("load").xquat, flight.payload.attitude[k], atol=1e-6)
         for vehicle in range(3):
-            np.testing.assert_allclose(data.body(f"v{vehicle}").xpos, flight.vehicles.position[k, vehicle], atol=1e-6)
+            np.testing.assert_allclose(
+                data.body(f"v{vehicle}").xpos, flight.vehicles.position[k, vehicle], atol=1e-6
+            )
     assert abs(float(jnp.linalg.norm(flight.payload.rate[-1]))) > 0.1, "it turned"

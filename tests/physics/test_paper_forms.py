@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from rigging import made_taut, random_inputs, random_rig, random_state
 from scipy.spatial.transform import Rotation
+
 from skyrig.rigs.complementarity import complementarity, masked_solve
 from skyrig.rigs.slung.motion import motion, spans
 
@@ -31,14 +32,23 @@ def test_accelerations_equal_the_papers_six_by_six(n):
     rng = np.random.default_rng(n)
     for _ in range(10):
         rig = random_rig(rng, n)
-        state, inputs = made_taut(rig, random_state(rng, rig, taut=1.1)), random_inputs(rng, rig, wrench=False)
+        state, inputs = (
+            made_taut(rig, random_state(rng, rig, taut=1.1)),
+            random_inputs(rng, rig, wrench=False),
+        )
         rate, tension, *_ = jax.jit(motion)(rig, state, inputs)
         xi, rho, turn, m, mass, inertia = parts(rig, state)
         g = 9.81
         spin = np.asarray(state.payload.rate)
-        up = np.asarray(Rotation.from_quat(np.array(state.vehicles.attitude.T), scalar_first=True).as_matrix())[:, :, 2]
+        up = np.asarray(
+            Rotation.from_quat(np.array(state.vehicles.attitude.T), scalar_first=True).as_matrix()
+        )[:, :, 2]
         thrust = np.asarray(inputs.thrust)[:, None] * up
-        speed = np.asarray(state.payload.velocity) + np.cross(spin, rho) @ turn.T - np.asarray(state.vehicles.velocity).T
+        speed = (
+            np.asarray(state.payload.velocity)
+            + np.cross(spin, rho) @ turn.T
+            - np.asarray(state.vehicles.velocity).T
+        )
         # eqs. 18-19, moved to one side: unknowns are the payload's acceleration + g and angular acceleration
         left, right = np.zeros((6, 6)), np.zeros(6)
         left[:3, :3] = mass * np.eye(3)

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from rigging import audited, flat, random_inputs, random_rig, random_state
+
 from skyrig.rigs.slung.motion import motion
 from skyrig.sim.batch import pick, spread, stack
 from skyrig.sim.stepping import OK, Log, step

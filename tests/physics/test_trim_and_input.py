@@ -7,7 +7,21 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from rigging import box, triangle
-from skyrig import Cable, Cut, FlightDiverged, InputError, Linked, Poke, Slung, Winch, airframe, payload, rollout, trim
+
+from skyrig import (
+    Cable,
+    Cut,
+    FlightDiverged,
+    InputError,
+    Linked,
+    Poke,
+    Slung,
+    Winch,
+    airframe,
+    payload,
+    rollout,
+    trim,
+)
 
 
 def hovers(rig, at, duration=0.5, **options):
@@ -55,13 +69,17 @@ def test_linked_trim():
 
 def test_linked_states_are_recovered():
     load = payload("bar")
-    rig = Linked.build([airframe("dragonfly"), airframe("race")], load, [[0.1, 0.2, 0.0], [0, -0.3, 0.1]], [0.3, 0.9])
+    rig = Linked.build(
+        [airframe("dragonfly"), airframe("race")], load, [[0.1, 0.2, 0.0], [0, -0.3, 0.1]], [0.3, 0.9]
+    )
     state = rig.state([1, 2, 3.0], payload_velocity=[0.1, 0.2, 0.3], payload_rate=[1, -2, 0.5])
     body, crafts = rig.bodies(state)
     np.testing.assert_allclose(body.position, [1, 2, 3], atol=1e-14)
     np.testing.assert_allclose(body.velocity, [0.1, 0.2, 0.3], atol=1e-14)
     np.testing.assert_allclose(crafts.position[:, 1], [1, 1.7, 3.1], atol=1e-14)
-    np.testing.assert_allclose(crafts.velocity[:, 0], np.array([0.1, 0.2, 0.3]) + np.cross([1, -2, 0.5], [0.1, 0.2, 0]), atol=1e-14)
+    np.testing.assert_allclose(
+        crafts.velocity[:, 0], np.array([0.1, 0.2, 0.3]) + np.cross([1, -2, 0.5], [0.1, 0.2, 0]), atol=1e-14
+    )
     np.testing.assert_allclose(2 * np.arccos(crafts.attitude[0]), [0.3, 0.9], atol=1e-12)
 
 
@@ -84,9 +102,13 @@ def test_a_winch_keeps_its_limits():
 
 
 def test_single_precision_flies_too():
-    single = jax.tree.map(lambda leaf: leaf.astype(jnp.float32) if leaf.dtype == jnp.float64 else leaf, triangle())
+    single = jax.tree.map(
+        lambda leaf: leaf.astype(jnp.float32) if leaf.dtype == jnp.float64 else leaf, triangle()
+    )
     hover = trim(triangle(), [0, 0, 2.0])
-    state = jax.tree.map(lambda leaf: leaf.astype(jnp.float32) if leaf.dtype == jnp.float64 else leaf, hover.state)
+    state = jax.tree.map(
+        lambda leaf: leaf.astype(jnp.float32) if leaf.dtype == jnp.float64 else leaf, hover.state
+    )
     poke = [Poke(0.1, [0, 0, 0.25], [0.3, 0, 0])]
     rough = rollout(single, state, [0, 0.6], hover.thrust, happenings=poke)
     exact = rollout(triangle(), hover.state, [0, 0.6], hover.thrust, happenings=poke)
@@ -100,7 +122,9 @@ def test_growing_teams():
     points = 0.6 * np.stack([np.cos(ring), np.sin(ring), 0.1 + 0 * ring], axis=1)
     rig = Slung.build([airframe("dragonfly")] * 12, payload("box"), [Cable(0.8, p) for p in points])
     hover = hovers(rig, [0, 0, 3.0], duration=0.2)
-    flight = rollout(rig, hover.state, [0, 0.2], hover.thrust, happenings=[Poke(0.02, [0, 0, 0.3], points[0])])
+    flight = rollout(
+        rig, hover.state, [0, 0.2], hover.thrust, happenings=[Poke(0.02, [0, 0, 0.3], points[0])]
+    )
     assert {"poke", "slack"} <= {event.kind for event in flight.events}
 
 
@@ -111,11 +135,26 @@ POINT = SimpleNamespace(mass=0.07, inertia=None)
 @pytest.mark.parametrize(
     ("words", "make"),
     [
-        ("vehicles[0].mass", lambda: Slung.build([SimpleNamespace(mass=-1.0, inertia=[1, 1, 1])], POINT, [Cable(1.0)])),
-        ("vehicles[0].mass", lambda: Slung.build([SimpleNamespace(mass=0.0, inertia=[1, 1, 1])], POINT, [Cable(1.0)])),
-        ("vehicles[0].inertia", lambda: Slung.build([SimpleNamespace(mass=1, inertia=[1, 1, 9])], POINT, [Cable(1.0)])),
-        ("payload.mass", lambda: Slung.build([CRAFT], SimpleNamespace(mass=np.nan, inertia=None), [Cable(1.0)])),
-        ("payload.inertia", lambda: Slung.build([CRAFT], SimpleNamespace(mass=1, inertia=[1, 0, 1]), [Cable(1.0)])),
+        (
+            "vehicles[0].mass",
+            lambda: Slung.build([SimpleNamespace(mass=-1.0, inertia=[1, 1, 1])], POINT, [Cable(1.0)]),
+        ),
+        (
+            "vehicles[0].mass",
+            lambda: Slung.build([SimpleNamespace(mass=0.0, inertia=[1, 1, 1])], POINT, [Cable(1.0)]),
+        ),
+        (
+            "vehicles[0].inertia",
+            lambda: Slung.build([SimpleNamespace(mass=1, inertia=[1, 1, 9])], POINT, [Cable(1.0)]),
+        ),
+        (
+            "payload.mass",
+            lambda: Slung.build([CRAFT], SimpleNamespace(mass=np.nan, inertia=None), [Cable(1.0)]),
+        ),
+        (
+            "payload.inertia",
+            lambda: Slung.build([CRAFT], SimpleNamespace(mass=1, inertia=[1, 0, 1]), [Cable(1.0)]),
+        ),
         ("2 cables for 1 vehicles", lambda: Slung.build([CRAFT], POINT, [Cable(1.0)] * 2)),
         ("cables[0].length", lambda: Slung.build([CRAFT], POINT, [Cable(0.0)])),
         ("cables[0].attachment", lambda: Slung.build([CRAFT], POINT, [Cable(1.0, (0, 0))])),
@@ -126,7 +165,10 @@ POINT = SimpleNamespace(mass=0.07, inertia=None)
         ("attachments", lambda: Linked.build([CRAFT] * 2, payload("bar"), [[0, 0, 0]])),
         ("vehicle_position[0]", lambda: one().state([0, 0, 0], [[0, 0, 1.1]])),
         ("payload_attitude", lambda: one().state([0, 0, 0], [[0, 0, 1.0]], payload_attitude=[1, 1, 0, 0])),
-        ("vehicle_velocity", lambda: one().state([0, 0, 0], [[0, 0, 1.0]], vehicle_velocity=[[0, np.inf, 0]])),
+        (
+            "vehicle_velocity",
+            lambda: one().state([0, 0, 0], [[0, 0, 1.0]], vehicle_velocity=[[0, np.inf, 0]]),
+        ),
         ("times", lambda: rollout(one(), start(), [0, 0], [2.0])),
         ("thrust must have shape", lambda: rollout(one(), start(), [0, 1], [2.0, 2.0])),
         ("thrust", lambda: rollout(one(), start(), [0, 1], [np.nan])),
@@ -155,7 +197,13 @@ def start():
 
 def test_a_flight_that_blows_up_says_when_and_which():
     with pytest.raises(FlightDiverged, match=r"vehicle 0 .* t = 0\.\d+ s"):
-        rollout(one(), start(), [0, 0.5, 1.0], [2.5], moment=np.array([[[0, 0, 0]], [[1e200, 1e200, 0]]], dtype=float))
+        rollout(
+            one(),
+            start(),
+            [0, 0.5, 1.0],
+            [2.5],
+            moment=np.array([[[0, 0, 0]], [[1e200, 1e200, 0]]], dtype=float),
+        )
 
 
 def test_too_many_events_is_an_error_not_a_silence():

@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+
 from skyrig import airframe, payload
 from skyrig.algebra import apply, cross, dot, rotation_matrix
 from skyrig.rigs import Cable, Inputs, Slung, Winch
@@ -147,7 +148,9 @@ def momentum(rig, state):
     angular = (
         cross(body.position, rig.payload_mass * body.velocity)
         + apply(rotation_matrix(body.attitude), spin)
-        + (cross(craft.position, rig.mass * craft.velocity) + apply(rotation_matrix(craft.attitude), spins)).sum(1)
+        + (
+            cross(craft.position, rig.mass * craft.velocity) + apply(rotation_matrix(craft.attitude), spins)
+        ).sum(1)
     )
     kinetic = 0.5 * (
         rig.payload_mass * dot(body.velocity, body.velocity)

@@ -6,4 +6,15 @@ from skyrig.rigs.linked import Linked, LinkedState
 from skyrig.rigs.slung import Slung, SlungState
 from skyrig.rigs.trim import Trim, trim
 
-__all__ = ["Bodies", "Cable", "Inputs", "Linked", "LinkedState", "Slung", "SlungState", "Trim", "Winch", "trim"]
+__all__ = [
+    "Bodies",
+    "Cable",
+    "Inputs",
+    "Linked",
+    "LinkedState",
+    "Slung",
+    "SlungState",
+    "Trim",
+    "Winch",
+    "trim",
+]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 from jaxtyping import Array, Bool, Float
 
 from skyrig import checks
+from skyrig.algebra import traced
 
 
 class Bodies(eqx.Module):
@@ -99,15 +99,17 @@ def bodies_from_arrays(
     """Bodies from arrays with xyz last, checked; `many` is () for one body or (n,)."""
 
     def vector(field: str, value: npt.ArrayLike | None) -> Array:
-        if isinstance(value, jax.core.Tracer):
+        if traced(value):
             return jnp.moveaxis(jnp.asarray(value), -1, 0)
         given = np.zeros((*many, 3)) if value is None else value
         return jnp.asarray(np.moveaxis(checks.numbers(f"{name}_{field}", given, (*many, 3)), -1, 0))
 
-    if isinstance(attitude, jax.core.Tracer):
+    if traced(attitude):
         quaternion = jnp.moveaxis(jnp.asarray(attitude), -1, 0)
     else:
         level = np.tile([1.0, 0.0, 0.0, 0.0], (*many, 1)).reshape((*many, 4))
         given = level if attitude is None else checks.numbers(f"{name}_attitude", attitude, (*many, 4))
         quaternion = jnp.asarray(np.moveaxis(checks.unit_quaternion(f"{name}_attitude", given), -1, 0))
-    return Bodies(vector("position", position), vector("velocity", velocity), quaternion, vector("rate", rate))
+    return Bodies(
+        vector("position", position), vector("velocity", velocity), quaternion, vector("rate", rate)
+    )

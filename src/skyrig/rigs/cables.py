@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from skyrig import checks
+from skyrig.algebra import traced
 from skyrig.errors import InputError
 
 Point = Sequence[float] | np.ndarray | Array
@@ -40,7 +40,7 @@ class Cable:
     attachment: Point = (0.0, 0.0, 0.0)
     """Where it holds the payload, in the payload's frame from its centre of mass (m)."""
     hook: Point | None = None
-    """Where it hangs on the vehicle, in the vehicle's frame from its centre of mass (m); None: at the centre."""
+    """Where it hangs on the vehicle, vehicle frame from its centre of mass (m); None: at the centre."""
     winch: Winch | None = None
 
 
@@ -79,14 +79,14 @@ class WinchLimits(eqx.Module):
 
 def checked(check, field: str, value, *arguments) -> Array:
     """`value` after `check`, as a JAX array; traced values (inside jit, grad, vmap) pass unchecked."""
-    if isinstance(value, jax.core.Tracer):
+    if traced(value):
         return jnp.asarray(value)
     return jnp.asarray(check(field, value, *arguments))
 
 
 def inverse(matrix: Array) -> Array:
     """Inverse of a small matrix, without compiling where its values are known."""
-    if isinstance(matrix, jax.core.Tracer):
+    if traced(matrix):
         return jnp.linalg.inv(matrix)
     return jnp.asarray(np.linalg.inv(np.asarray(matrix)))
 
@@ -121,7 +121,7 @@ def _winch_limits(cables: Sequence[Cable]) -> WinchLimits | None:
             continue
         for name in ("rate", "acceleration", "shortest", "longest"):
             checks.positive(f"cables[{k}].winch.{name}", getattr(winch, name))
-        if not isinstance(cable.length, jax.core.Tracer) and not winch.shortest <= cable.length <= winch.longest:
+        if not traced(cable.length) and not winch.shortest <= cable.length <= winch.longest:
             raise InputError(
                 f"cables[{k}].length is {float(cable.length):g} m, but its winch holds it between "
                 f"{winch.shortest:g} and {winch.longest:g} m."

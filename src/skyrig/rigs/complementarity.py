@@ -39,7 +39,9 @@ def masked_solve(
     return jnp.stack(found, axis=1)
 
 
-def apply_matrix(matrix: Float[Array, "n n *batch"], vector: Float[Array, "n *batch"]) -> Float[Array, "n *batch"]:
+def apply_matrix(
+    matrix: Float[Array, "n n *batch"], vector: Float[Array, "n *batch"]
+) -> Float[Array, "n *batch"]:
     """Matrix times vector over the two leading axes."""
     return (matrix * vector[None]).sum(1)
 

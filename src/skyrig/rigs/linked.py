@@ -1,4 +1,4 @@
-"""Vehicles fixed to the payload by rigid links: one composite body (RotorTM eqs. 24-26, with its full inertia)."""
+"""Vehicles fixed to the payload by rigid links: one composite body with full inertia (RotorTM eqs. 24-26)."""
 
 from __future__ import annotations
 
@@ -76,11 +76,15 @@ class Linked(eqx.Module):
             raise InputError("vehicles must name at least one vehicle, but the list is empty.")
         places = np.shape(attachments)
         if len(places) != 2 or places[0] != n:
-            raise InputError(f"attachments must be one point for each of {n} vehicles, but its shape is {places}.")
+            raise InputError(
+                f"attachments must be one point for each of {n} vehicles, but its shape is {places}."
+            )
         place = checked(checks.numbers, "attachments", attachments, (n, 3)).T
         turn = checked(checks.numbers, "yaw", np.zeros(n) if yaw is None else yaw, (n,))
         masses = [checked(checks.positive, f"vehicles[{k}].mass", v.mass) for k, v in enumerate(vehicles)]
-        inertias = [checked(checks.inertia, f"vehicles[{k}].inertia", v.inertia) for k, v in enumerate(vehicles)]
+        inertias = [
+            checked(checks.inertia, f"vehicles[{k}].inertia", v.inertia) for k, v in enumerate(vehicles)
+        ]
         load = checked(checks.positive, "payload.mass", payload.mass)
         own = (
             jnp.zeros((3, 3))
@@ -227,7 +231,9 @@ class Linked(eqx.Module):
         never = jnp.zeros_like(state.side, dtype=bool)
         return Reset(no, no, no, never, no.astype(state.side.dtype), no, no, no, never)
 
-    def reset(self, state: LinkedState, inputs: Inputs, patience: ArrayLike = 1.0) -> tuple[LinkedState, Reset]:
+    def reset(
+        self, state: LinkedState, inputs: Inputs, patience: ArrayLike = 1.0
+    ) -> tuple[LinkedState, Reset]:
         """The payload passed z = 0: nothing changes but which side counts."""
         passed = -state.side * self._height(state)[0] > 0
         record = eqx.tree_at(
@@ -269,7 +275,9 @@ def _steiner(arm: Array) -> Array:
 
 def _about_z(angle: Array) -> Array:
     cos, sin, zero, one = jnp.cos(angle), jnp.sin(angle), jnp.zeros_like(angle), jnp.ones_like(angle)
-    return jnp.stack([jnp.stack([cos, -sin, zero]), jnp.stack([sin, cos, zero]), jnp.stack([zero, zero, one])])
+    return jnp.stack(
+        [jnp.stack([cos, -sin, zero]), jnp.stack([sin, cos, zero]), jnp.stack([zero, zero, one])]
+    )
 
 
 def _turned(vector: Array, angle: Array) -> Array:

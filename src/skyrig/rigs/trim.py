@@ -42,7 +42,7 @@ def trim(
     """The hover of `rig` with its payload at a pose.
 
     Slung rigs hang on cables that lean outwards by `lean`; the payload keeps the attitude asked for if cables
-    that only pull can hold it there, else it takes the nearest attitude in which they can, and `note` says so.
+    that only pull can hold it there, else it takes the nearest one in which they can, and `note` says so.
     Linked rigs can only hover with the thrusts upright: they keep the yaw and level out.
 
     Args:
@@ -77,8 +77,10 @@ def _trim_slung(rig: Slung, position: np.ndarray, attitude: np.ndarray, lean: fl
         tension, miss = _pulls(points @ rotation.T, up, load)
         angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1) / 2, -1, 1)))
         if miss > 1e-9 * max(load, 1e-12):
-            raise InputError("position and attitude have no equilibrium nearby: the cables cannot hold the payload.")
-        note = f"Cables that only pull cannot hold the attitude asked for; the payload hangs {angle:.3g} degrees from it."
+            raise InputError(
+                "position and attitude have no equilibrium nearby: the cables cannot hold the payload."
+            )
+        note = f"Cables cannot hold the attitude asked for; the payload hangs {angle:.3g} degrees from it."
     weights = np.asarray(rig.mass) * gravity
     thrusts = weights[:, None] * [0.0, 0.0, 1.0] + tension[:, None] * up
     thrust = np.linalg.norm(thrusts, axis=1)
@@ -90,7 +92,12 @@ def _trim_slung(rig: Slung, position: np.ndarray, attitude: np.ndarray, lean: fl
     # the cable pulls its vehicle along -up at the hook; the rotors hold against the turning this makes
     pulls = np.einsum("kji,kj->ki", turns, -tension[:, None] * up)
     moment = -np.cross(hooks, pulls)
-    state = rig.state(position, vehicles, payload_attitude=Rotation.from_matrix(rotation).as_quat(scalar_first=True), vehicle_attitude=attitudes)
+    state = rig.state(
+        position,
+        vehicles,
+        payload_attitude=Rotation.from_matrix(rotation).as_quat(scalar_first=True),
+        vehicle_attitude=attitudes,
+    )
     return Trim(state, thrust, moment, tension, bool(exact), note)
 
 
@@ -108,7 +115,7 @@ def _cable_directions(points: np.ndarray, lean: float) -> np.ndarray:
 
 
 def _pulls(points: np.ndarray, up: np.ndarray, load: float) -> tuple[np.ndarray, float]:
-    """Tensions (least effort, none below zero) that carry `load` without turning it, and what is missing (N)."""
+    """Tensions (least effort, none below zero) that carry `load` without turning it, and what misses (N)."""
     scale = max(np.linalg.norm(points, axis=1).max(), 1e-3)
     balance = np.concatenate([up, np.cross(points, up) / scale], axis=1).T
     wanted = np.array([0, 0, load, 0, 0, 0.0])
@@ -129,8 +136,8 @@ def _pulls(points: np.ndarray, up: np.ndarray, load: float) -> tuple[np.ndarray,
 def _nearest_turn(points: np.ndarray) -> np.ndarray:
     """Least rotation that puts the payload's weight under the cables.
 
-    Vertical cables balance when some mixture of the attachments lies straight above the centre of mass, so the
-    vertical is projected onto the cone of the attachments.
+    Vertical cables balance when some mixture of the attachments lies straight above the centre of mass, so
+    the vertical is projected onto the cone of the attachments.
     """
     vertical = np.array([0.0, 0.0, 1.0])
     share, _ = nnls(points.T, vertical)
@@ -153,12 +160,12 @@ def _trim_linked(rig: Linked, position: np.ndarray, attitude: np.ndarray) -> Tri
     level = attitude if exact else np.array([np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)])
     note = "The payload hovers at the pose asked for."
     if not exact:
-        note = "Rigidly linked vehicles hover only with their thrust upright; the payload is levelled, its yaw kept."
+        note = "Linked vehicles hover only with their thrust upright; the payload is levelled, its yaw kept."
     n = rig.count
     offset = np.asarray(rig.vehicle_offset).T
     turn = np.asarray(rig.vehicle_yaw)
     weight = float(rig.mass) * float(rig.gravity)
-    # least effort over thrusts and moments; a newton metre of moment counts as much as a newton at half the span
+    # least effort over thrusts and moments; a moment counts as a thrust at half the span would
     span = max(np.linalg.norm(offset[:, :2], axis=1).max(), 0.05)
     balance = np.zeros((4, 4 * n))
     for k in range(n):

@@ -71,6 +71,7 @@ def advance_in_chunks(
         return parts.reshape((*parts.shape[:-2], -1))
 
     def fly(part):
-        return advance(*part, dt, steps, max_events)
+        rig, state, inputs = part
+        return advance(rig, state, inputs, dt, steps, max_events)
 
     return jax.tree.map(together, jax.lax.map(fly, jax.tree.map(apart, (rig, state, inputs))))

@@ -29,7 +29,9 @@ class Event:
     """Impulses along all cables at that instant (N s)."""
 
 
-def events(log: Log, times: np.ndarray, start_taut: np.ndarray, happenings: Sequence[Poke | Cut]) -> list[Event]:
+def events(
+    log: Log, times: np.ndarray, start_taut: np.ndarray, happenings: Sequence[Poke | Cut]
+) -> list[Event]:
     """All events of one flight in order.
 
     Args:

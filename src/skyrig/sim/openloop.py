@@ -14,6 +14,7 @@ import numpy.typing as npt
 from jaxtyping import Array, Bool, Float
 
 from skyrig import checks
+from skyrig.algebra import traced
 from skyrig.errors import InputError
 from skyrig.sim.events import Event, events, raise_troubles
 from skyrig.sim.plan import STEP, Cut, Plan, Poke, bucket, held_inputs, schedule
@@ -108,7 +109,16 @@ def rollout(
         raise InputError("cut.cable names a cable, but this rig has none.")
     dtype = state.side.dtype
     inputs = held_inputs(
-        rig, len(grid) - 1, thrust, moment, payload_force, payload_torque, vehicle_force, vehicle_torque, winch, dtype
+        rig,
+        len(grid) - 1,
+        thrust,
+        moment,
+        payload_force,
+        payload_torque,
+        vehicle_force,
+        vehicle_torque,
+        winch,
+        dtype,
     )
     if inputs.winch is not None and getattr(rig, "winch", None) is None:
         raise InputError("winch gives reel-out rates, but no cable of this rig has a winch.")
@@ -118,11 +128,11 @@ def rollout(
     asked = planned.times if at is None else checks.numbers("at", at, (None,))
     record = _reported(rig, state, inputs, planned.plan, flown, planned.times, asked)
     final = jax.tree.map(lambda leaf: leaf[count - 1], flown.states)
-    traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((flown.record, flown.log)))
+    unknown = traced(*jax.tree.leaves((flown.record, flown.log)))
     found: list[Event] = []
     log = flown.log
     starts = np.concatenate([planned.times[:1], planned.times[:-1]])
-    if not traced:
+    if not unknown:
         record, log = jax.tree.map(np.asarray, (record, log))
         whole = jax.tree.map(lambda leaf: np.asarray(leaf)[:count], flown.record)
         raise_troubles(log, planned.times, *(_xyz_last(body) for body in (whole.payload, whole.vehicles)))
@@ -154,7 +164,9 @@ def _xyz_last(bodies: Any) -> tuple[Any, ...]:
     return tuple(leaf.swapaxes(1, -1) if leaf.ndim == 3 else leaf for leaf in leaves)
 
 
-def _reported(rig: Any, state: Any, inputs: Any, plan: Plan, flown: Any, ends: np.ndarray, asked: np.ndarray) -> Record:
+def _reported(
+    rig: Any, state: Any, inputs: Any, plan: Plan, flown: Any, ends: np.ndarray, asked: np.ndarray
+) -> Record:
     """The record at the asked times: at step ends as flown, in between by a side step from the last end."""
     near = 1e-9
     if np.any(asked < ends[0] - near) or np.any(asked > ends[-1] + near):
@@ -167,7 +179,9 @@ def _reported(rig: Any, state: Any, inputs: Any, plan: Plan, flown: Any, ends: n
         return record
     room = bucket(len(between))
     from_step = np.resize(index[between], room)
-    side = _side_steps(rig, flown.states, inputs, plan, jnp.asarray(from_step), jnp.asarray(np.resize(beyond[between], room)))
+    side = _side_steps(
+        rig, flown.states, inputs, plan, jnp.asarray(from_step), jnp.asarray(np.resize(beyond[between], room))
+    )
     side = jax.tree.map(lambda leaf: leaf[: len(between)], side)
     return jax.tree.map(lambda whole, part: jnp.asarray(whole).at[between].set(part), record, side)
 
@@ -181,7 +195,9 @@ def _side_steps(rig: Any, states: Any, inputs: Any, plan: Plan, index: Array, dt
         state = _row(states, index)
         act = plan.act[following]
         state = jax.tree.map(
-            lambda new, old: jnp.where(act >= 0, new, old), _happen(rig, state, plan, jnp.maximum(act, 0)), state
+            lambda new, old: jnp.where(act >= 0, new, old),
+            _happen(rig, state, plan, jnp.maximum(act, 0)),
+            state,
         )
         held = _held(inputs, plan.hold[following])
         state, _ = step(rig, state, held, dt, Log.empty(rig, state, 8), following)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 from jaxtyping import Array, Bool, Float, Int
 
 from skyrig import checks
+from skyrig.algebra import traced
 from skyrig.errors import InputError
 from skyrig.rigs.bodies import Inputs
 
@@ -67,7 +67,7 @@ class Schedule:
 
 
 def bucket(count: int, least: int = 16) -> int:
-    """`count` rounded up so that few different sizes ever occur (above `least`, at most a quarter is padding)."""
+    """`count` rounded up so that few sizes ever occur (above `least`, at most a quarter is padding)."""
     if count <= least:
         return least
     grain = 2 ** (count.bit_length() - 3)
@@ -77,7 +77,7 @@ def bucket(count: int, least: int = 16) -> int:
 def schedule(
     rig: Any, grid: np.ndarray, step: float, happenings: Sequence[Poke | Cut], dtype: Any = np.float64
 ) -> Schedule:
-    """Steps of at most `step` on its multiples from the start, split where inputs change or something happens.
+    """Steps of at most `step` on its multiples, split where inputs change or something happens.
 
     Times are multiples of the step, not a running sum; points closer than a millionth of a step are one.
     """
@@ -86,7 +86,10 @@ def schedule(
     for happening in happenings:
         if not start <= happening.time < end:
             kind = type(happening).__name__.lower()
-            raise InputError(f"{kind}.time must lie within the flight, from {start:g} to before {end:g} s, not {happening.time:g}.")
+            raise InputError(
+                f"{kind}.time must lie within the flight, from {start:g} to before {end:g} s, "
+                f"not {happening.time:g}."
+            )
     multiples = start + step * np.arange(1 + int(np.ceil((end - start) / step - 1e-6)))
     marks = np.concatenate([grid, [happening.time for happening in happenings]])
     times = _merged(multiples[multiples < end - 1e-6 * step], marks, 1e-6 * step)
@@ -103,7 +106,9 @@ def schedule(
         row = rows.index(int(np.argmin(np.abs(times - happening.time))))
         if isinstance(happening, Poke):
             if np.any(impulse[row] != 0):
-                raise InputError(f"poke.time {happening.time:g} s is taken by another poke; join them into one.")
+                raise InputError(
+                    f"poke.time {happening.time:g} s is taken by another poke; join them into one."
+                )
             impulse[row] = checks.numbers("poke.impulse", happening.impulse, (3,))
             point[row] = checks.numbers("poke.point", happening.point, (3,))
         else:
@@ -130,7 +135,7 @@ def _merged(multiples: np.ndarray, marks: np.ndarray, near: float) -> np.ndarray
     for index in order:
         if kept and times[index] - kept[-1] < near:
             if is_mark[index]:
-                kept[-1] = times[index]
+                kept[-1] = float(times[index])
             continue
         kept.append(float(times[index]))
     return np.asarray(kept)
@@ -155,7 +160,7 @@ def held_inputs(
     def rows(field: str, value: Any, shape: tuple[int, ...]) -> Array | None:
         if value is None:
             return None
-        if not isinstance(value, jax.core.Tracer):
+        if not traced(value):
             value = np.asarray(value, dtype=np.float64) if np.ndim(value) else np.asarray(value)
         have = np.shape(value)
         if have == shape:
@@ -164,7 +169,7 @@ def held_inputs(
             wanted = " or ".join("x".join(map(str, s)) for s in (shape, (count, *shape)))
             given = "x".join(map(str, have)) or "a single number"
             raise InputError(f"{field} must have shape {wanted}, not {given}.")
-        if not isinstance(value, jax.core.Tracer):
+        if not traced(value):
             checks.numbers(field, np.asarray(value), have if have != shape else (count, *shape))
         value = jnp.asarray(value, dtype)
         value = jnp.concatenate([value, jnp.zeros((room - count, *shape), dtype)])

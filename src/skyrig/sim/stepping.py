@@ -8,6 +8,7 @@ until some flight of the batch needs it. All arrays carry the batch behind; no b
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -127,19 +128,26 @@ def time_tolerance(dtype: Any) -> float:
     return 1e-12 if dtype == jnp.float64 else 1e-6
 
 
-def runge_kutta(rig: Any, state: Any, inputs: Inputs, dt: Array) -> tuple[Any, Watch, Array, Watch]:
-    """The classical fourth-order step, unsettled: end state, guards at the start (and whether a reset is due), guards halfway."""
+def runge_kutta(
+    rig: Any, state: Any, inputs: Inputs, dt: ArrayLike, fence: Callable[[Any], Any] = lambda tree: tree
+) -> tuple[Any, Watch, Array, Watch]:
+    """The classical fourth-order step, unsettled.
+
+    Returns the end state, the guards at the start and whether a reset is due there, and the guards at the
+    third stage. `fence` is put around every stage; a barrier there keeps XLA from fusing derivatives
+    without bound.
+    """
     k1, first, due = rig.rates(state, inputs)
-    k2, *_ = rig.rates(k1.advance(state, dt / 2), inputs)
-    k3, middle, _ = rig.rates(k2.advance(state, dt / 2), inputs)
-    k4, *_ = rig.rates(k3.advance(state, dt), inputs)
+    k1 = fence(k1)
+    k2 = fence(rig.rates(fence(k1.advance(state, dt / 2)), inputs)[0])
+    k3, middle, _ = rig.rates(fence(k2.advance(state, dt / 2)), inputs)
+    k3 = fence(k3)
+    k4 = fence(rig.rates(fence(k3.advance(state, dt)), inputs)[0])
     mean = jax.tree.map(lambda a, b, c, d: (a + 2 * b + 2 * c + d) / 6, k1, k2, k3, k4)
-    return mean.advance(state, dt), first, due, middle
+    return fence(mean.advance(state, dt)), first, due, middle
 
 
-def step(
-    rig: Any, state: Any, inputs: Inputs, dt: ArrayLike, log: Log, index: ArrayLike
-) -> tuple[Any, Log]:
+def step(rig: Any, state: Any, inputs: Inputs, dt: ArrayLike, log: Log, index: ArrayLike) -> tuple[Any, Log]:
     """Advance by `dt` (s) with `inputs` held; resets are written to `log` under the step number `index`.
 
     A step of no length settles what is due at this instant; one of negative length does nothing (padding).
@@ -182,7 +190,9 @@ def step(
         )
 
         def handle(progress: Progress) -> Progress:
-            return _handle(rig, inputs, dt, index, progress, active, due, fired, dip, trial, peak, end, first, last)
+            return _handle(
+                rig, inputs, dt, index, progress, active, due, fired, dip, trial, peak, end, first, last
+            )
 
         return when(jnp.any(active & ~accepted), handle, progress)
 
@@ -210,7 +220,20 @@ def _peak(first: Watch, middle: Watch, last: Watch, dt: Array) -> tuple[Array, A
 
 
 def _handle(
-    rig, inputs, dt, index, progress: Progress, active, due, fired, dip, trial, peak, end, first: Watch, last: Watch
+    rig,
+    inputs,
+    dt,
+    index,
+    progress: Progress,
+    active,
+    due,
+    fired,
+    dip,
+    trial,
+    peak,
+    end,
+    first: Watch,
+    last: Watch,
 ) -> Progress:
     """The rare turns of a step: narrow the bracket, or reset, or look closer at a graze."""
     tolerance = time_tolerance(dt.dtype)

@@ -89,7 +89,9 @@ def _walk_jvp(primals, tangents):
 
     _, (states, record, shift) = eqx.filter_jvp(again, (rig, state, inputs, plan), tuple(tangents[:4]))
     # the log itself has no derivative; the times of impacts have theirs in times_shift
-    nothing = jax.tree.map(lambda leaf: jnp.zeros_like(leaf) if eqx.is_inexact_array(leaf) else None, flown.log)
+    nothing = jax.tree.map(
+        lambda leaf: jnp.zeros_like(leaf) if eqx.is_inexact_array(leaf) else None, flown.log
+    )
     return flown, Walk(states, record, nothing, shift)
 
 
@@ -118,8 +120,10 @@ def _segments(plan: Plan, log: Log) -> tuple[Segments, Array]:
     first = number != before
     start = jnp.where(first, 0.0, jnp.concatenate([jnp.zeros(1), end[:-1]]))
     event = jnp.where((order < room) & (number < steps), order, -1)
-    last = jnp.zeros(steps, order.dtype).at[jnp.where(order >= room, order - room, steps)].set(
-        jnp.arange(order.shape[0]), mode="drop"
+    last = (
+        jnp.zeros(steps, order.dtype)
+        .at[jnp.where(order >= room, order - room, steps)]
+        .set(jnp.arange(order.shape[0]), mode="drop")
     )
     return Segments(end - start, jnp.minimum(number, steps - 1), first & (number < steps), event), last
 
@@ -140,11 +144,15 @@ def _retrace(rig: Any, state: Any, inputs: Inputs, plan: Plan, log: Log):
         state = choose(begins, rig.prepare(state, held, jnp.where(dt > 0, dt, 1.0)), state)
         late = jnp.where(segment.first, 0.0, late)
         # whatever an event came later, the rest of its step is shorter
-        raw, *_ = runge_kutta(rig, state, held, segment.dt - late)
+        raw, *_ = runge_kutta(rig, state, held, segment.dt - late, jax.lax.optimization_barrier)
         state, _ = rig.settle(raw, held, polish=False)
         event = jnp.maximum(segment.event, 0)
-        jumped, shift = rig.replay(state, held, _row(log.reset, event), log.located[event])
         jumps = segment.event >= 0
+        # without an event the row is blank, so that nothing is divided by a rate that may be zero
+        reset = jax.tree.map(
+            lambda leaf: jnp.where(jumps, leaf, jnp.zeros_like(leaf)), _row(log.reset, event)
+        )
+        jumped, shift = rig.replay(state, held, reset, jumps & log.located[event])
         state = rig.rearm(choose(jumps, jumped, state))
         late = jnp.where(jumps, shift, 0.0)
         return (state, late), (state, _record(rig, state, held), late)

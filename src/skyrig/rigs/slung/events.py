@@ -30,6 +30,7 @@ from skyrig.rigs.slung.motion import (
 )
 from skyrig.rigs.slung.parameters import SlungParameters, SlungState
 
+
 class Tolerances(NamedTuple):
     """What counts as zero, by precision."""
 
@@ -93,8 +94,8 @@ def settle(
 ) -> tuple[SlungState, Watch]:
     """Take the drift of one step out of quaternions, taut lengths and their rates; guards at the end.
 
-    One Newton step does for any flight the step size resolves; `polish` adds more where it does not (a payload
-    spinning hundreds of radians a second).
+    One Newton step does for any flight the step size resolves; `polish` adds more where it does not (a
+    payload spinning hundreds of radians a second).
     """
     if not polish:
         return _settled(rig, state, inputs)[:2]
@@ -163,13 +164,17 @@ def _displaced(state: SlungState, by: Push) -> SlungState:
         lambda s: (s.payload, s.vehicles),
         state,
         (
-            Bodies(body.position + by.payload, body.velocity, turned(body.attitude, by.payload_turn), body.rate),
+            Bodies(
+                body.position + by.payload, body.velocity, turned(body.attitude, by.payload_turn), body.rate
+            ),
             Bodies(craft.position + by.vehicles, craft.velocity, craft_attitude, craft.rate),
         ),
     )
 
 
-def reset(rig: SlungParameters, state: SlungState, inputs: Inputs, patience: ArrayLike = 1.0) -> tuple[SlungState, Reset]:
+def reset(
+    rig: SlungParameters, state: SlungState, inputs: Inputs, patience: ArrayLike = 1.0
+) -> tuple[SlungState, Reset]:
     """Decide at one instant which cables pull, and settle the impulses that this takes.
 
     Args:
@@ -229,11 +234,13 @@ def prepare(rig: SlungParameters, state: SlungState, inputs: Inputs, dt: Array) 
 
 
 def poke(rig: SlungParameters, state: SlungState, impulse: Array, point: Array) -> SlungState:
-    """An impulse (N s, world frame) at a point of the payload (m, payload frame); cables answer at the reset."""
+    """An impulse (N s, world) at a point of the payload (m, payload frame); cables answer at the reset."""
     body = state.payload
     local = algebra.apply_transposed(algebra.rotation_matrix(body.attitude), impulse)
     spin = algebra.apply(rig.payload_inverse_inertia, algebra.cross(point, local))
-    changed = Bodies(body.position, body.velocity + impulse / rig.payload_mass, body.attitude, body.rate + spin)
+    changed = Bodies(
+        body.position, body.velocity + impulse / rig.payload_mass, body.attitude, body.rate + spin
+    )
     return eqx.tree_at(lambda s: s.payload, state, changed)
 
 

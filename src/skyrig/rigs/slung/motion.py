@@ -60,7 +60,9 @@ def spans(rig: SlungParameters, state: SlungState) -> Spans:
     along = dot(xi, drift)
     xi_body = apply_transposed(turn_to_world, xi)
     tau = cross(rig.attachment, xi_body)
-    sigma = None if craft_rotation is None else cross(rig.hook, apply_transposed(craft_rotation, xi))
+    sigma = None
+    if rig.hook is not None and craft_rotation is not None:
+        sigma = cross(rig.hook, apply_transposed(craft_rotation, xi))
     return Spans(
         distance=distance,
         direction=xi,
@@ -80,7 +82,7 @@ def cable_matrix(rig: SlungParameters, span: Spans) -> Float[Array, "n n *batch"
     A_jk = xi_j.xi_k/m_L + tau_j.J_L^-1 tau_k + delta_jk (1/m_k + sigma_k.J_k^-1 sigma_k)
     """
     own = 1 / rig.mass
-    if span.hook_lever is not None:
+    if span.hook_lever is not None and span.hook_turn is not None:
         own = own + dot(span.hook_lever, span.hook_turn)
     xi, tau, turn = span.direction, span.lever, span.turn
     shared = (xi[:, :, None] * xi[:, None] / rig.payload_mass + tau[:, :, None] * turn[:, None]).sum(0)
@@ -124,10 +126,14 @@ def free_acceleration(rig: SlungParameters, state: SlungState, inputs: Inputs) -
     moment = inputs.moment - cross(craft.rate, apply(rig.inertia, craft.rate))
     if inputs.vehicle_torque is not None:
         moment = moment + apply_transposed(algebra.rotation_matrix(craft.attitude), inputs.vehicle_torque)
-    return Push(payload, apply(rig.payload_inverse_inertia, torque), vehicles, apply(rig.inverse_inertia, moment))
+    return Push(
+        payload, apply(rig.payload_inverse_inertia, torque), vehicles, apply(rig.inverse_inertia, moment)
+    )
 
 
-def free_stretch(rig: SlungParameters, state: SlungState, span: Spans, free: Push) -> Float[Array, "n *batch"]:
+def free_stretch(
+    rig: SlungParameters, state: SlungState, span: Spans, free: Push
+) -> Float[Array, "n *batch"]:
     """Acceleration at which each span would outgrow its cable if no cable pulled (m/s^2).
 
     b - l_ddot of the cable matrix's equation: free accelerations of both ends along the span, centripetal
@@ -136,7 +142,7 @@ def free_stretch(rig: SlungParameters, state: SlungState, span: Spans, free: Pus
     rate, spin = state.payload.rate[:, None], free.payload_turn[:, None]
     local = cross(spin, rig.attachment) + cross(rate, cross(rate, rig.attachment))
     ends = span.direction * (free.payload[:, None] - free.vehicles) + span.body_direction * local
-    if span.hook_lever is not None:
+    if rig.hook is not None and free.vehicles_turn is not None:
         whirl = state.vehicles.rate
         xi = apply_transposed(algebra.rotation_matrix(state.vehicles.attitude), span.direction)
         ends = ends - xi * (cross(free.vehicles_turn, rig.hook) + cross(whirl, cross(whirl, rig.hook)))
@@ -147,7 +153,7 @@ def free_stretch(rig: SlungParameters, state: SlungState, span: Spans, free: Pus
 def motion(
     rig: SlungParameters, state: SlungState, inputs: Inputs
 ) -> tuple[SlungRate, Float[Array, "n *batch"], Spans, Float[Array, "n *batch"]]:
-    """Derivative with the taut set fixed, tensions (N), spans, and what is left of the free stretch (m/s^2)."""
+    """Derivative with the taut set fixed, tensions (N), spans, and the stretch left over (m/s^2)."""
     span = spans(rig, state)
     free = free_acceleration(rig, state, inputs)
     stretch = free_stretch(rig, state, span, free)
@@ -156,6 +162,7 @@ def motion(
     left = stretch - (matrix * tension[None]).sum(1)
     by = pull(rig, span, tension)
     body, craft = state.payload, state.vehicles
+    assert free.vehicles_turn is not None
     turn = free.vehicles_turn if by.vehicles_turn is None else free.vehicles_turn + by.vehicles_turn
     derivative = SlungRate(
         payload=Bodies(

@@ -1,19 +1,13 @@
 """A slung rig as numbers: what its parts weigh, where its cables hold, and where everything is."""
 
-
 from __future__ import annotations
-
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.cables import Cable, WinchLimits
-
-
-
 
 
 class SlungState(eqx.Module):
@@ -91,5 +85,3 @@ class SlungParameters(eqx.Module):
             )
             for k in range(self.count)
         )
-
-

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 from scipy.spatial.transform import Rotation
 
 from skyrig import checks
+from skyrig.algebra import traced
 from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
 from skyrig.rigs.bodies import Bodies, Inputs, bodies_from_arrays
@@ -39,7 +40,7 @@ class Slung(SlungParameters):
         """A slung rig from its parts.
 
         Args:
-            vehicles: Anything with `mass` (kg) and `inertia` (kg m^2), such as `skyrig.vehicles.airframe(name)`.
+            vehicles: Anything with `mass` (kg) and `inertia` (kg m^2), such as `skyrig.airframe(name)`.
             payload: Anything with `mass` (kg) and `inertia` (kg m^2, or None for a point mass).
             cables: One for each vehicle, in the same order.
             restitution: Share of an arriving cable's rate that comes back, 0 (inelastic) up to below 1.
@@ -48,13 +49,19 @@ class Slung(SlungParameters):
         if len(vehicles) == 0:
             raise InputError("vehicles must name at least one vehicle, but the list is empty.")
         if len(vehicles) != len(cables):
-            raise InputError(f"cables must be one for each vehicle: {len(cables)} cables for {len(vehicles)} vehicles.")
+            raise InputError(
+                f"cables must be one for each vehicle: {len(cables)} cables for {len(vehicles)} vehicles."
+            )
         mass = [checked(checks.positive, f"vehicles[{k}].mass", v.mass) for k, v in enumerate(vehicles)]
-        inertia = [checked(checks.inertia, f"vehicles[{k}].inertia", v.inertia) for k, v in enumerate(vehicles)]
+        inertia = [
+            checked(checks.inertia, f"vehicles[{k}].inertia", v.inertia) for k, v in enumerate(vehicles)
+        ]
         length, attachment, hook, winch = cable_arrays(cables)
         if payload.inertia is None:
             if np.any(np.asarray(attachment) != 0):
-                raise InputError("cables[].attachment must be (0, 0, 0) on a point-mass payload; give it an inertia.")
+                raise InputError(
+                    "cables[].attachment must be (0, 0, 0) on a point-mass payload; give it an inertia."
+                )
             payload_inertia = payload_inverse = jnp.zeros((3, 3))
         else:
             payload_inertia = checked(checks.inertia, "payload.inertia", payload.inertia)
@@ -114,11 +121,15 @@ class Slung(SlungParameters):
             "vehicle", (self.count,), vehicle_position, vehicle_velocity, vehicle_attitude, vehicle_rate
         )
         n = self.count
-        length = self.length if cable_length is None else checked(checks.positive, "cable_length", cable_length, (n,))
+        length = (
+            self.length
+            if cable_length is None
+            else checked(checks.positive, "cable_length", cable_length, (n,))
+        )
         gone = np.zeros(n, bool) if cut is None else np.asarray(cut, dtype=bool)
         distance, rate = _distances(self, payload, vehicles)
-        traced = isinstance(distance, jax.core.Tracer) or isinstance(length, jax.core.Tracer)
-        for k in () if traced else np.flatnonzero((distance - length > START) & ~gone):
+        unknown = traced(distance, length)
+        for k in () if unknown else np.flatnonzero((distance - length > START) & ~gone):
             raise InputError(
                 f"vehicle_position[{k}] is {float(distance[k]):.9g} m from its attachment, "
                 f"more than its cable's length of {float(length[k]):.9g} m."
@@ -165,10 +176,12 @@ class Slung(SlungParameters):
 def _distances(rig: Slung, payload: Bodies, vehicles: Bodies) -> tuple[Any, Any]:
     """Lengths of the spans (m) and their rates (m/s); in NumPy, without compiling, where values are known."""
     leaves = jax.tree.leaves((rig, payload, vehicles))
-    if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+    if traced(*leaves):
         n = rig.count
         no = jnp.zeros(n, bool)
-        span = spans(rig, SlungState(payload, vehicles, rig.length, rig.length, rig.length, no, no, rig.gravity))
+        span = spans(
+            rig, SlungState(payload, vehicles, rig.length, rig.length, rig.length, no, no, rig.gravity)
+        )
         return span.distance, span.rate
     rig, payload, vehicles = jax.tree.map(np.array, (rig, payload, vehicles))
     turn = Rotation.from_quat(payload.attitude, scalar_first=True)
