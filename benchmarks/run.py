@@ -105,8 +105,9 @@ def work_precision() -> None:
     rig = triangle()
     state, inputs = start(rig)
     thrust = np.asarray(inputs.thrust)
-    state = eqx.tree_at(lambda s: s.payload.rate, state, jnp.array([0.0, 0.0, 2.0]))
-    velocity, rate = np.array([0.4, 0.2, 0.0]), np.array([0.0, 0.0, 2.0])
+    # level motion under upright cables, so that nothing snaps at the start; a wide, fast swing
+    velocity, rate = np.array([1.6, 0.8, 0.0]), np.array([0.0, 0.0, 4.0])
+    state = eqx.tree_at(lambda s: s.payload.rate, state, jnp.asarray(rate))
     state = eqx.tree_at(lambda s: s.payload.velocity, state, jnp.asarray(velocity))
 
     def ours(steps: int) -> np.ndarray:

@@ -67,12 +67,14 @@ class WinchLimits(eqx.Module):
         a = jnp.maximum(self.acceleration, 1e-300 if length.dtype == jnp.float64 else 1e-30)
         half = a * dt / 2
 
-        def brakable(room: Array) -> Array:
-            # a speed v held for dt and then braked at a needs v dt + v^2 / 2a of room
-            return jnp.sqrt(half**2 * 4 + 2 * a * jnp.maximum(room, 0.0)) - 2 * half
+        def brakable(room: Array, towards: Array) -> Array:
+            # over dt the rate goes from `towards` to v; what is left must do to brake from v at a, and to
+            # stop within one whole step: v^2 / 2a and v dt / 2 both fit into room - (towards + v) dt / 2
+            left = jnp.maximum(room - towards * dt / 2, 0.0)
+            return jnp.minimum(jnp.sqrt(half**2 + 2 * a * left) - half, left / dt)
 
-        fastest = jnp.minimum(self.rate, brakable(self.longest - length))
-        slowest = jnp.maximum(-self.rate, -brakable(length - self.shortest))
+        fastest = jnp.minimum(self.rate, brakable(self.longest - length, rate))
+        slowest = jnp.maximum(-self.rate, -brakable(length - self.shortest, -rate))
         target = jnp.clip(wanted, slowest, fastest)
         return jnp.clip((target - rate) / dt, -self.acceleration, self.acceleration)
 

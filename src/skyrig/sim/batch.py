@@ -7,9 +7,9 @@ single flights would; both give the same numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
@@ -37,7 +37,7 @@ def pick(tree: Any, index: int) -> Any:
     return jax.tree.map(lambda leaf: leaf[..., index], tree)
 
 
-@eqx.filter_jit
+@partial(jax.jit, static_argnames="max_events")
 def advance(
     rig: Any, state: Any, inputs: Inputs, dt: ArrayLike, steps: ArrayLike, max_events: int = 64
 ) -> tuple[Any, Log]:
@@ -50,7 +50,7 @@ def advance(
     return jax.lax.fori_loop(0, steps, one, (state, log))
 
 
-@eqx.filter_jit
+@partial(jax.jit, static_argnames=("max_events", "chunk"))
 def advance_in_chunks(
     rig: Any,
     state: Any,
