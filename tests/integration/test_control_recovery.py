@@ -41,7 +41,7 @@ def test_a_poke_at_a_corner_slackens_a_cable_and_is_recovered_from(impulse, std)
     flight = fly(rig, airframes, controller, hover(start=AT), 8.0, poked, std=std)
     assert not flight.taut[:, 1].all()
     assert flight.taut[600:].all()
-    assert flight.error[-1] < 0.01
+    assert flight.error[-1] < 0.02
     assert np.degrees(flight.angle[-1]) < 0.2
 
 

@@ -106,19 +106,39 @@ def loop(rig, controller, actuators, state, wanted, ticks, key, std, rows=512):
     return state, memory, log, record
 
 
-def fly(rig, airframes, controller, reference, seconds=None, start=None, std=0.0, seed=0, efficiency=1.0):
-    """A flight from hover on the reference (or from `start`): what happened, and the errors against it."""
+def fly(
+    rig,
+    airframes,
+    controller,
+    reference,
+    seconds=None,
+    start=None,
+    *,
+    std=0.0,
+    seed=0,
+    efficiency=1.0,
+    each=None,
+):
+    """A flight from hover on the payload's reference (or from `start`), and the errors against it.
+
+    With `each`, references of the vehicles, the controller is told those instead.
+    """
     duration = float(reference.duration) if seconds is None else seconds
     ticks = int(np.ceil(duration / PERIOD - 1e-9))
     sample = reference.sample(np.minimum(np.arange(max(ROOM, ticks)), ticks) * PERIOD)
     state = trim(rig, sample.position[0, 0]).state if start is None else start
     actuators = Actuators.build(airframes, efficiency=efficiency)
+    if each is None:
+        wanted = targets(controller, sample)
+    else:
+        times = np.minimum(np.arange(max(ROOM, ticks)), ticks) * PERIOD
+        wanted = targets(controller, vehicles=[one.sample(times) for one in each])
     final, memory, log, record = loop(
         rig,
         controller,
         actuators,
         state,
-        targets(controller, sample),
+        wanted,
         jnp.asarray(ticks),
         jax.random.key(seed),
         jnp.asarray(std),
@@ -144,3 +164,30 @@ def fly(rig, airframes, controller, reference, seconds=None, start=None, std=0.0
         rmse=float(np.sqrt((away**2).sum(axis=1).mean())),
         degrees=float(np.degrees(np.sqrt((angle**2).mean()))),
     )
+
+
+def table():
+    """Print RMSE (m / degrees) of RotorTM's Table III flights, both flavours, without and with noise."""
+    from skyrig.control import build
+
+    rigs = {
+        "one cable": slung(1, 0.5, "point-mass"),
+        "three cables, 1 m": slung(3, 1.0),
+        "three cables, 0.5 m": slung(3, 0.5),
+        "three links": linked(),
+    }
+    print("| rig | flavour | noise |", " | ".join(REFERENCES), "|\n|" + "---|" * (3 + len(REFERENCES)))
+    for rig, (body, airframes) in rigs.items():
+        for flavour in ("full", "published"):
+            controller = build("geometric", body, airframes, flavour=flavour)
+            for std in (0.0, 1e-3):
+                flights = [fly(body, airframes, controller, each, std=std) for each in REFERENCES.values()]
+                cells = [
+                    f"{it.rmse:.3g}" + (f" / {it.degrees:.3g}" if rig != "one cable" else "")
+                    for it in flights
+                ]
+                print(f"| {rig} | {flavour} | {std:g} |", " | ".join(cells), "|", flush=True)
+
+
+if __name__ == "__main__":
+    table()

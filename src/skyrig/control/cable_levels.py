@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Float
 
 from skyrig.algebra import apply, cross, dot
 from skyrig.control.attitude import Frame, turning
@@ -56,8 +56,6 @@ class Asked(NamedTuple):
     """
     pull: Float[Array, "3 n ..."]
     """Wanted cable forces on the payload (N, world frame)."""
-    bounded: Bool[Array, " ..."]
-    """Whether feedback asked for more than it may."""
 
 
 def asked_of_payload(it: Any, carried: Carried, nominal: CableNominal, load: Bodies, memory: Wrench) -> Asked:
@@ -91,10 +89,9 @@ def asked_of_payload(it: Any, carried: Carried, nominal: CableNominal, load: Bod
         feed.angular + push.angular + apply(it.payload_inverse_inertia, carried.gyration) - opposed.angular,
     )
     pull = carried.forces(it, total) + apply(carried.rotation[:, :, None], inner)
-    bounded = jnp.minimum(left.linear.min(0), left.angular.min(0)) < 1
     pull = _upward(pull, gains.least_pull * share, carried.team.share)
     learnt = Wrench(memory.linear.at[2].set(0.0), memory.angular.at[:2].set(0.0))
-    return Asked(law._replace(left=left), error, rate, feed, learnt, pull, bounded)
+    return Asked(law._replace(left=left), error, rate, feed, learnt, pull)
 
 
 class Swing(NamedTuple):

@@ -189,7 +189,7 @@ class Cables(Controller):
             moment = moment + cross(it.hook, apply_transposed(rotation, swing.held))
 
         slack = jnp.min(carrying, axis=0, where=(it.available > 0) & ~lost, initial=1.0) < 1
-        calm = jnp.where(slack | (cut.max(0) > 0) | asked.bounded, 0.0, it.period)
+        calm = jnp.where(slack | (cut.max(0) > 0), 0.0, it.period)
         learnt = Wrench(limited(asked.error.linear, gains.learn), limited(asked.error.angular, gains.learn))
         turned = apply(it.turnable, asked.law.turns.i * learnt.angular)
         memory = CableMemory(

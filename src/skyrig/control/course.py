@@ -131,7 +131,7 @@ def hold_course(it: Any, nominal: CourseNominal, measured: Bodies, memory: Cours
     moment = turning_moment(it.inertia, bodies.rate, way, gains.attitude, gains.damping)
     moment = moment + apply(it.inertia, memory.turn)
 
-    calm = jnp.where((cut > 0) | (left.min(0) < 1), 0.0, it.period)
+    calm = jnp.where(cut > 0, 0.0, it.period)
     slow = pid(gains.attitude, gains.damping, gains.integral)
     learnt = CourseMemory(
         accumulated(memory.push, law.i * limited(error, gains.learn), calm, gains.most_push),
