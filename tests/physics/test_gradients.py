@@ -88,10 +88,10 @@ def test_no_nan_at_slack_cables_and_zero_lengths():
     )
 
 
-def test_pokes_winches_and_restitution_differentiate():
+def test_pokes_and_winches_differentiate():
     load = payload("triangle")
     cables = [Cable(1.0, p, winch=Winch(0.5, 2.0, 0.5, 1.5)) for p in load.attachment_points("cable", 3)]
-    rig = Slung.build([airframe("dragonfly")] * 3, load, cables, restitution=0.3)
+    rig = Slung.build([airframe("dragonfly")] * 3, load, cables)
     hover = trim(rig, [0, 0, 5.0])
 
     def cost(x):
@@ -101,7 +101,7 @@ def test_pokes_winches_and_restitution_differentiate():
             [0, 0.1, 0.35],
             jnp.asarray(hover.thrust) * x[0],
             winch=jnp.array([0.0, 0.1, 0.2]) * x[1],
-            happenings=[Poke(0.05, [0.02, 0.0, 0.1], [0.2, 0.1, 0.0])],
+            happenings=[Poke(0.05, [0.05, 0.02, -0.02], [0.1, 0.05, 0.0])],
         )
         return jnp.sum(flight.payload.position[-1] ** 2) + jnp.sum(flight.cable_length[-1])
 
@@ -109,4 +109,4 @@ def test_pokes_winches_and_restitution_differentiate():
     reverse = jax.grad(cost)(x)
     for k in range(2):
         slope = central(lambda v, k=k: float(cost(x.at[k].set(v))), float(x[k]), 1e-5)
-        np.testing.assert_allclose(reverse[k], slope, rtol=1e-4)
+        np.testing.assert_allclose(reverse[k], slope, rtol=1e-5)
