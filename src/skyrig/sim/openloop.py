@@ -124,21 +124,21 @@ def rollout(
         raise InputError("winch gives reel-out rates, but no cable of this rig has a winch.")
     planned = schedule(rig, grid, step, happenings, dtype)
     flown = _fly(rig, state, inputs, planned.plan, max_events)
-    count = len(planned.times)
-    asked = planned.times if at is None else checks.numbers("at", at, (None,))
-    record = _reported(rig, state, inputs, planned.plan, flown, planned.times, asked)
-    final = jax.tree.map(lambda leaf: leaf[count - 1], flown.states)
     unknown = traced(*jax.tree.leaves((flown.record, flown.log)))
+    # what is known goes on in NumPy, which compiles nothing for yet another length
+    shown = flown if unknown else jax.tree.map(np.asarray, flown)
+    count, log = len(planned.times), shown.log
+    asked = planned.times if at is None else checks.numbers("at", at, (None,))
+    record = _reported(rig, inputs, planned.plan, flown.states, shown.record, planned.times, asked)
+    final = jax.tree.map(lambda leaf: jnp.asarray(leaf[count - 1]), shown.states)
     found: list[Event] = []
-    log = flown.log
-    starts = np.concatenate([planned.times[:1], planned.times[:-1]])
     if not unknown:
-        record, log = jax.tree.map(np.asarray, (record, log))
-        whole = jax.tree.map(lambda leaf: np.asarray(leaf)[:count], flown.record)
+        whole = jax.tree.map(lambda leaf: leaf[:count], shown.record)
         raise_troubles(log, planned.times, *(_xyz_last(body) for body in (whole.payload, whole.vehicles)))
-        taut = np.asarray(rig.cable_state(state)[1])
-        found = events(log, planned.times, taut, planned.happenings)
-    moments = jnp.asarray(starts)[jnp.maximum(log.step, 0)] + log.offset + flown.times_shift
+        found = events(log, planned.times, np.asarray(rig.cable_state(state)[1]), planned.happenings)
+    starts = np.concatenate([planned.times[:1], planned.times[:-1]])
+    number = jnp.maximum(log.step, 0) if unknown else np.maximum(log.step, 0)
+    moments = (jnp.asarray(starts) if unknown else starts)[number] + log.offset + shown.times_shift
     return Rollout(
         times=asked,
         payload=Track(*_xyz_last(record.payload)),
@@ -165,7 +165,7 @@ def _xyz_last(bodies: Any) -> tuple[Any, ...]:
 
 
 def _reported(
-    rig: Any, state: Any, inputs: Any, plan: Plan, flown: Any, ends: np.ndarray, asked: np.ndarray
+    rig: Any, inputs: Any, plan: Plan, states: Any, record: Record, ends: np.ndarray, asked: np.ndarray
 ) -> Record:
     """The record at the asked times: at step ends as flown, in between by a side step from the last end."""
     near = 1e-9
@@ -173,17 +173,22 @@ def _reported(
         raise InputError(f"at must lie between {ends[0]:g} and {ends[-1]:g} s, the flight's start and end.")
     index = np.clip(np.searchsorted(ends, asked + near, side="right") - 1, 0, len(ends) - 1)
     beyond = asked - ends[index]
-    record = jax.tree.map(lambda leaf: leaf[index], flown.record)
+    chosen = jax.tree.map(lambda leaf: leaf[index], record)
     between = np.flatnonzero(beyond > near)
     if len(between) == 0:
-        return record
+        return chosen
     room = bucket(len(between))
-    from_step = np.resize(index[between], room)
-    side = _side_steps(
-        rig, flown.states, inputs, plan, jnp.asarray(from_step), jnp.asarray(np.resize(beyond[between], room))
-    )
-    side = jax.tree.map(lambda leaf: leaf[: len(between)], side)
-    return jax.tree.map(lambda whole, part: jnp.asarray(whole).at[between].set(part), record, side)
+    first, late = np.resize(index[between], room), np.resize(beyond[between], room)
+    side = _side_steps(rig, states, inputs, plan, jnp.asarray(first), jnp.asarray(late))
+
+    def put(whole: Any, part: Any) -> Any:
+        if traced(whole, part):
+            return jnp.asarray(whole).at[between].set(part[: len(between)])
+        whole = np.array(whole)
+        whole[between] = np.asarray(part)[: len(between)]
+        return whole
+
+    return jax.tree.map(put, chosen, side)
 
 
 @eqx.filter_jit
