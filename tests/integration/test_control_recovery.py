@@ -1,15 +1,18 @@
 """What happens when things go wrong: pokes, drops, cuts, lost thrust, wrong masses, reeling cables."""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from control_loop import fly, linked, slung
+from control_loop import PERIOD, SUBSTEPS, fly, linked, measure, slung
 
 from skyrig import Winch, trim
-from skyrig.control import Function, build, reel, targets
+from skyrig.control import Actuators, Command, Function, build, reel, row, targets
 from skyrig.control.interface import Controller, part
 from skyrig.planning import hover
+from skyrig.rigs import Inputs
+from skyrig.sim.stepping import Log, step
 
 pytestmark = pytest.mark.slow
 
@@ -162,8 +165,6 @@ def test_nobody_at_the_sticks():
     rig, airframes = slung(1, 0.5, "point-mass")
 
     def nothing(memory, t, target, seen):
-        from skyrig.control import Command
-
         return memory, Command(0 * seen.length, 0 * seen.vehicles.rate)
 
     flight = fly(rig, airframes, Function(nothing), hover(start=AT), 0.5, trim(rig, AT).state)
@@ -171,3 +172,37 @@ def test_nobody_at_the_sticks():
     fall = 0.5 * (9.81 - low / 0.32) * 0.49**2
     assert flight.load.position[-1, 2] == pytest.approx(1 - fall, rel=1e-3)
     assert targets(Function(nothing), hover().sample(np.zeros(1))).nominal is None
+
+
+@pytest.mark.parametrize("lag", [0.02, 0.05])
+def test_gains_fit_rotors_that_lag(lag):
+    """Rotors that take 50 ms to follow: the gains know, and a step is still answered well."""
+    rig, airframes = slung(3, 1.0)
+    controller = build("cables", rig, airframes, lag=lag)
+    still = trim(rig, AT)
+    actuators = Actuators.build(airframes, lag=lag)
+    rotors = actuators.start(jnp.asarray(still.thrust), jnp.asarray(still.moment).T)
+    wanted = row(targets(controller, hover(start=[0.3, 0.2, 1.1]).sample(np.zeros(1))), 0)
+
+    @jax.jit
+    def fly_on(state, rotors):
+        def tick(k, carry):
+            state, memory, rotors, log = carry
+            memory, command = controller(memory, 0.01 * k, wanted, measure(rig, state))
+
+            def physics(i, carry):
+                state, rotors, log = carry
+                rotors, made = actuators(rotors, command, PERIOD / SUBSTEPS)
+                inputs = Inputs(made.thrust, made.moment)
+                state, log = step(rig, state, inputs, PERIOD / SUBSTEPS, log, k * SUBSTEPS + i)
+                return state, rotors, log
+
+            state, rotors, log = jax.lax.fori_loop(0, SUBSTEPS, physics, (state, rotors, log))
+            return state, memory, rotors, log
+
+        memory = controller.start(measure(rig, state))
+        return jax.lax.fori_loop(0, 1500, tick, (state, memory, rotors, Log.empty(rig, state, 64)))[0]
+
+    final = fly_on(still.state, rotors)
+    np.testing.assert_allclose(final.payload.position, [0.3, 0.2, 1.1], atol=0.03)
+    assert float(jnp.abs(final.vehicles.rate).max()) < 0.05

@@ -81,6 +81,8 @@ def test_defaults_follow_from_what_vehicles_can_do():
     assert np.all(slow.vehicle[:2] == 10.0)
     assert np.all(slow.position < fast.position)
     assert np.all(slow.cable < fast.cable)
+    lagging = build("cables", *slung(3, 1.0), lag=0.05).gains
+    assert np.all(lagging.vehicle[:2] < 8)
     small = build("cables", *slung(1, 0.5, "point-mass", "hummingbird")).gains
     assert np.all(small.position[:2] < small.cable) and np.all(small.cable < small.vehicle[:2])
 

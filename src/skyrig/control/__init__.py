@@ -15,6 +15,7 @@ from typing import Any
 from skyrig import checks
 from skyrig.control import builders
 from skyrig.control.actuators import Actuators, Produced
+from skyrig.control.gains import Clock
 from skyrig.control.interface import (
     Aim,
     Command,
@@ -59,6 +60,7 @@ def build(
     gains: Mapping[str, Any] | None = None,
     flavour: str = "full",
     period: float = 0.01,
+    lag: float = 0.0,
 ) -> Controller:
     """The controller called `name` for a rig.
 
@@ -69,12 +71,14 @@ def build(
         gains: Gains in place of the controller's own; see docs/control.md.
         flavour: "full", or "published": with RotorTM's gains and simplifications.
         period: Between ticks (s).
+        lag: Time constant of the rotors (s), to which default gains are fitted.
     """
     maker = CONTROLLERS[checks.choice("controller", name, CONTROLLERS)]
     checks.choice("flavour", flavour, FLAVOURS)
     if len(airframes) != rig.count:
         raise InputError(f"airframes must be one for each of {rig.count} vehicles, not {len(airframes)}.")
-    return maker(rig, airframes, gains, flavour, float(checks.positive("period", period)))
+    clock = Clock(float(checks.positive("period", period)), float(checks.nonnegative("lag", lag)))
+    return maker(rig, airframes, gains, flavour, clock)
 
 
 __all__ = [

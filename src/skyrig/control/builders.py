@@ -12,7 +12,7 @@ from jaxtyping import Array
 from skyrig.control.attitude import Attitude
 from skyrig.control.cables import CableGains, Cables
 from skyrig.control.course import CourseGains
-from skyrig.control.gains import Gain, authority, reachable, read_gains, vehicle_bandwidths
+from skyrig.control.gains import Clock, Gain, authority, reachable, read_gains, vehicle_bandwidths
 from skyrig.control.interface import Controller
 from skyrig.control.links import Links, RotorShares
 from skyrig.control.published import (
@@ -36,7 +36,7 @@ CROWDED_LEAN = 0.35
 """Outward lean of cables that share one attachment (rad), as in `skyrig.rigs.trim`."""
 
 
-def cables(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float) -> Controller:
+def cables(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock) -> Controller:
     """The payload of a cable rig follows its reference."""
     rig = _slung(rig, "cables")
     n = rig.count
@@ -53,12 +53,12 @@ def cables(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, 
         values = read_gains(gains, cable_gains(rig, airframes), n)
         return PublishedCables(**parts, gains=PublishedCableGains(**values))
     share = _weights(rig) / float(rig.gravity)
-    vehicle, tilt = _vehicle_defaults(rig, airframes, share, period)
+    vehicle, tilt = _vehicle_defaults(rig, airframes, share, clock)
     slow = tilt.min()
     known = {
         "position": Gain(np.array([slow / 8, slow / 8, slow / 6]), "3"),
         "attitude": Gain(np.array([slow / 4, slow / 4, slow / 8]), "3"),
-        "integral": Gain(0.3, zero=True),
+        "integral": Gain(min(0.3, slow / 64), zero=True),
         "cable": Gain(0.35 * tilt, "n"),
         "vehicle": Gain(vehicle, "3n"),
         "follow": Gain(0.15 * tilt, "n"),
@@ -78,7 +78,7 @@ def cables(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, 
         payload_inverse_inertia=rig.payload_inverse_inertia,
         length=rig.length,
         **_thrusts(airframes),
-        period=jnp.asarray(period),
+        period=jnp.asarray(clock.period),
         available=jnp.ones(n),
         turnable=_turnable(rig),
         internal=spreading(rig.attachment, float(rig.payload_mass * rig.gravity), lean),
@@ -86,10 +86,10 @@ def cables(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, 
     )
 
 
-def links(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float) -> Controller:
+def links(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock) -> Controller:
     """The payload of a rigidly linked rig follows its reference."""
     rig = _linked(rig, "links")
-    rotors, bandwidth = rotor_shares(rig, airframes, period)
+    rotors, bandwidth = rotor_shares(rig, airframes, clock)
     if flavour == "published":
         values = read_gains(gains, {name: Gain(value, "3") for name, value in LINKS.items()}, 1)
         return PublishedLinks(
@@ -99,7 +99,7 @@ def links(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, p
     known = {
         "position": Gain(np.array([slow / 3, slow / 3, slow / 3]), "3"),
         "attitude": Gain(bandwidth[:, None], "3n"),
-        "integral": Gain(0.3, zero=True),
+        "integral": Gain(min(0.3, slow / 24), zero=True),
         "damping": Gain(0.9),
         **_limits(rig, airframes, np.zeros(1)),
     }
@@ -110,24 +110,24 @@ def links(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, p
         payload_offset=rig.payload_offset,
         gravity=rig.gravity,
         **thrusts,
-        period=jnp.asarray(period),
+        period=jnp.asarray(clock.period),
         rotors=rotors,
         gains=CourseGains(**read_gains(gains, known, 1)),
     )
 
 
-def vehicle(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float) -> Controller:
+def vehicle(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock) -> Controller:
     """Every vehicle follows its own reference, with a load that hangs on it."""
     rig = _slung(rig, "vehicle")
     share = _weights(rig) / float(rig.gravity)
     if flavour == "published":
         return _yaw_decoupled(rig, gains, vehicle_gains(airframes), feed=0.0)
-    bandwidth, tilt = _vehicle_defaults(rig, airframes, share, period)
+    bandwidth, tilt = _vehicle_defaults(rig, airframes, share, clock)
     slow = tilt.min()
     known = {
         "position": Gain(np.array([slow / 6, slow / 6, slow / 5]), "3"),
         "attitude": Gain(bandwidth, "3n"),
-        "integral": Gain(0.3, zero=True),
+        "integral": Gain(min(0.3, slow / 48), zero=True),
         "damping": Gain(0.9),
         **_limits(rig, airframes, share),
         "carry": Gain(1.0, zero=True),
@@ -140,19 +140,19 @@ def vehicle(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str,
         inertia=rig.inertia,
         gravity=rig.gravity,
         **_thrusts(airframes),
-        period=jnp.asarray(period),
+        period=jnp.asarray(clock.period),
         load=values.pop("carry") * _weights(rig),
         gains=CourseGains(**values),
     )
 
 
 def yaw_decoupled(
-    rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float
+    rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock
 ) -> Controller:
     """Every vehicle follows its own reference, by eqs. 25-32 of the multilift paper in either flavour."""
     rig = _slung(rig, "yaw-decoupled")
     share = _weights(rig) / float(rig.gravity)
-    bandwidth, tilt = _vehicle_defaults(rig, airframes, share, period)
+    bandwidth, tilt = _vehicle_defaults(rig, airframes, share, clock)
     slow, inertia = tilt.min() / 8, np.stack([np.diag(each.inertia) for each in airframes], axis=1)
     known = {
         "position": Gain(np.full(3, slow**2), "3"),
@@ -163,13 +163,11 @@ def yaw_decoupled(
     return _yaw_decoupled(rig, gains, known, feed=1.0)
 
 
-def attitude(
-    rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float
-) -> Controller:
+def attitude(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock) -> Controller:
     """Every vehicle holds the attitude of its reference, at a thrust that carries it, in either flavour."""
     rig = _slung(rig, "attitude")
     share = _weights(rig) / float(rig.gravity)
-    bandwidth, _ = _vehicle_defaults(rig, airframes, share, period)
+    bandwidth, _ = _vehicle_defaults(rig, airframes, share, clock)
     known = {
         "attitude": Gain(bandwidth, "3n"),
         "damping": Gain(0.9),
@@ -181,14 +179,14 @@ def attitude(
 
 
 def geometric(
-    rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, period: float
+    rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock
 ) -> Controller:
     """The payload follows its reference, whatever holds it."""
     maker = links if isinstance(rig, Linked) else cables
-    return maker(rig, airframes, gains, flavour, period)
+    return maker(rig, airframes, gains, flavour, clock)
 
 
-def rotor_shares(rig: Linked, airframes: Sequence[Airframe], period: float) -> tuple[RotorShares, np.ndarray]:
+def rotor_shares(rig: Linked, airframes: Sequence[Airframe], clock: Clock) -> tuple[RotorShares, np.ndarray]:
     """How the team's rotors share a wrench, and the bandwidths (rad/s) of roll, pitch, yaw this allows."""
     n, most = rig.count, max(each.rotor_count for each in airframes)
     effect, mixing = np.zeros((4, most, n)), np.zeros((4, most, n))
@@ -207,7 +205,7 @@ def rotor_shares(rig: Linked, airframes: Sequence[Airframe], period: float) -> t
     hover = share[:, 0] * float(rig.mass * rig.gravity)
     room = np.maximum(np.minimum(hover - low.reshape(-1), able - hover), 0.0)
     strength = authority(whole[1:], room, np.asarray(rig.inertia))
-    bandwidth = np.maximum(np.minimum(reachable(strength, period), 0.1 / period), 0.5)
+    bandwidth = np.maximum(np.minimum(reachable(strength, clock), clock.fastest / 2), 0.5)
     yaw = 0.6 * strength[2] * float(rig.inertia[2, 2])
     arrays = (effect, share.reshape(most, n, 4), mixing, low, high, np.asarray(yaw))
     return RotorShares(*(jnp.asarray(each) for each in arrays)), bandwidth
@@ -240,9 +238,9 @@ def _turnable(rig: Slung) -> Array:
 
 
 def _vehicle_defaults(
-    rig: Slung, airframes: Sequence[Airframe], load: np.ndarray, period: float
+    rig: Slung, airframes: Sequence[Airframe], load: np.ndarray, clock: Clock
 ) -> tuple[np.ndarray, np.ndarray]:
-    found = vehicle_bandwidths(airframes, load, float(rig.gravity), period)
+    found = vehicle_bandwidths(airframes, load, float(rig.gravity), clock)
     return found.vehicle, found.tilt
 
 

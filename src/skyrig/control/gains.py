@@ -70,8 +70,8 @@ class Bandwidths(NamedTuple):
         return self.vehicle[:2].min(axis=0)
 
 
-SAMPLED = 0.2
-"""Most bandwidth times control period: a held command is felt as a delay of half a period."""
+SAMPLED, DELAYED = 0.2, 0.4
+"""Most bandwidth times control period, and times what delays a command: half a period and the rotors' lag."""
 TILT, TWIST = 0.15, 0.3
 """An error of this size (rad) may ask for all the moment there is, about roll and pitch, about yaw."""
 SLOW_YAW = 0.3
@@ -89,15 +89,29 @@ def authority(levers: np.ndarray, room: np.ndarray, inertia: np.ndarray) -> np.n
     return np.abs(levers) @ room / np.diag(inertia)
 
 
-def reachable(strength: np.ndarray, period: float) -> np.ndarray:
-    """Bandwidths (rad/s) of roll, pitch, yaw from angular accelerations (rad/s^2) and control period (s)."""
-    fastest = SAMPLED / period * np.array([1.0, 1.0, SLOW_YAW])
+class Clock(NamedTuple):
+    """What makes a command act late."""
+
+    period: float
+    """Between ticks (s)."""
+    lag: float = 0.0
+    """Time constant of the rotors (s)."""
+
+    @property
+    def fastest(self) -> float:
+        """Most bandwidth a vehicle's attitude can have (rad/s)."""
+        return min(SAMPLED / self.period, DELAYED / (self.period / 2 + self.lag))
+
+
+def reachable(strength: np.ndarray, clock: Clock) -> np.ndarray:
+    """Bandwidths (rad/s) of roll, pitch, yaw from angular accelerations (rad/s^2)."""
+    fastest = clock.fastest * np.array([1.0, 1.0, SLOW_YAW])
     errors = np.array([TILT, TILT, TWIST])
     return np.minimum(np.sqrt(strength / errors), fastest)
 
 
 def vehicle_bandwidths(
-    airframes: Sequence[Airframe], load: np.ndarray, gravity: float, period: float
+    airframes: Sequence[Airframe], load: np.ndarray, gravity: float, clock: Clock
 ) -> Bandwidths:
     """What each vehicle can follow while it hovers with its `load` (kg)."""
     columns = []
@@ -106,5 +120,5 @@ def vehicle_bandwidths(
         room = max(min(hover - each.thrust_min, each.thrust_max - hover), 0.1 * each.thrust_max)
         levers = np.asarray(each.mixing)[1:]
         strength = authority(levers, np.full(each.rotor_count, room), np.asarray(each.inertia))
-        columns.append(reachable(strength, period))
+        columns.append(reachable(strength, clock))
     return Bandwidths(np.stack(columns, axis=1))
