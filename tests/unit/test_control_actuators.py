@@ -52,6 +52,11 @@ def test_rotors_never_leave_their_limits(thrust, moment, six):
     np.testing.assert_allclose(made.thrust[0], made.rotors.sum(), rtol=1e-12)
 
 
+def test_a_tilt_that_takes_all_room_leaves_no_nan():
+    made = ask(Actuators.build([DRAGONFLY]), [0.0], [[0.234375, 0.0, 0.0]])
+    assert np.all(np.isfinite(made.rotors))
+
+
 def test_yaw_goes_first():
     """At 90% of full thrust a large yaw moment does not fit; all else is kept."""
     thrust = 0.9 * DRAGONFLY.total_thrust_max

@@ -118,10 +118,11 @@ class Actuators(eqx.Module):
         thrust = jnp.clip(command.thrust, lowest - tilt_share * least, highest - tilt_share * most)
         steady = lift * thrust + tilt_share * tilting
 
-        space = jnp.where(twisting > 0, it.high - steady, steady - it.low)
+        # rounding may put `steady` a hair past a limit: no space then, not less than none
+        space = jnp.maximum(jnp.where(twisting > 0, it.high - steady, steady - it.low), 0.0)
         size = jnp.abs(twisting)
         short = present & (size > space)
-        yaw_share = jnp.where(short, jnp.maximum(space, 0.0) / jnp.where(short, size, 1.0), 1.0).min(0)
+        yaw_share = jnp.where(short, space / jnp.where(short, size, 1.0), 1.0).min(0)
         made = jnp.clip(steady + yaw_share * twisting, it.low, it.high)
         return made, jnp.abs(made - asked) > 1e-9 * it.high
 
