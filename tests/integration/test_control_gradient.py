@@ -12,7 +12,7 @@ from skyrig.control import Actuators, build, row, targets
 from skyrig.planning import circle
 from skyrig.rigs import Inputs
 
-TICKS = 40
+TICKS = 20
 REFERENCE = circle(radius=1, period=6, start=(0, 0, 1))
 SAMPLE = REFERENCE.sample(8.0 + PERIOD * np.arange(TICKS))
 
@@ -47,7 +47,7 @@ def cost(rig, controller, actuators, wanted, start):
 @pytest.mark.slow
 @pytest.mark.parametrize("joint", ["cables", "links"])
 def test_gradients_match_differences(joint):
-    rig, airframes = slung(1, 0.5, "point-mass") if joint == "cables" else linked()
+    rig, airframes = slung(3, 1.0) if joint == "cables" else linked()
     controller = build(joint, rig, airframes)
     actuators = Actuators.build(airframes)
     start = trim(rig, SAMPLE.position[0, 0] + [0.05, -0.03, 0.02]).state
@@ -65,7 +65,9 @@ def test_gradients_match_differences(joint):
         return cost(rig, scaled, actuators, wanted, start)
 
     one = jnp.ones(3)
-    slope = np.asarray(jax.jit(jax.grad(of))(one))
+    # both modes work on both; backwards through many vehicles takes long to compile
+    differentiate = jax.jacfwd if joint == "cables" else jax.grad
+    slope = np.asarray(jax.jit(differentiate(of))(one))
     assert np.isfinite(slope).all() and np.all(slope != 0)
     h = 1e-5
     differences = [float(of(one.at[i].add(h)) - of(one.at[i].add(-h))) / (2 * h) for i in range(3)]
@@ -90,7 +92,7 @@ def test_what_is_computed_ahead_differentiates_too():
 @pytest.mark.slow
 def test_gradients_are_finite_even_at_rest():
     """Where errors vanish, norms of them have no direction; nothing may turn NaN."""
-    for n, load in ((1, "point-mass"), (2, "bar"), (3, "triangle")):
+    for n, load in ((1, "point-mass"), (3, "triangle")):
         rig, airframes = slung(n, 0.5, load)
         controller = build("cables", rig, airframes)
         seen = measure(rig, trim(rig, [0.0, 0.0, 1.0]).state)
