@@ -19,7 +19,7 @@ from skyrig.errors import InputError
 from skyrig.sim.events import Event, events, raise_troubles
 from skyrig.sim.plan import STEP, Cut, Plan, Poke, bucket, held_inputs, schedule
 from skyrig.sim.stepping import Log, step
-from skyrig.sim.walk import Record, _happen, _held, _record, _row, walk
+from skyrig.sim.walk import Held, Record, _happen, _held, _record, _row, walk
 
 Reals = Float[Array, "..."] | Float[np.ndarray, "..."]
 
@@ -155,7 +155,7 @@ def rollout(
 
 @eqx.filter_jit
 def _fly(rig: Any, state: Any, inputs: Any, plan: Plan, max_events: int):
-    return walk(rig, state, inputs, plan, Log.empty(rig, state, max_events))
+    return walk(rig, state, Held(inputs), plan, Log.empty(rig, state, max_events))
 
 
 def _xyz_last(bodies: Any) -> tuple[Any, ...]:

@@ -51,6 +51,8 @@ class Plan(eqx.Module):
     """Row of the inputs held over each step."""
     act: Int[Array, " steps"]
     """Row of the happenings at the start of each step, or -1."""
+    tick: Int[Array, " steps"]
+    """Which of the controller's ticks the step begins with, or -1."""
     impulse: Float[Array, "rows 3"]
     point: Float[Array, "rows 3"]
     cut: Bool[Array, "rows n"]
@@ -75,11 +77,17 @@ def bucket(count: int, least: int = 16) -> int:
 
 
 def schedule(
-    rig: Any, grid: np.ndarray, step: float, happenings: Sequence[Poke | Cut], dtype: Any = np.float64
+    rig: Any,
+    grid: np.ndarray,
+    step: float,
+    happenings: Sequence[Poke | Cut],
+    dtype: Any = np.float64,
+    ticks: np.ndarray | None = None,
 ) -> Schedule:
     """Steps of at most `step` on its multiples, split where inputs change or something happens.
 
     Times are multiples of the step, not a running sum; points closer than a millionth of a step are one.
+    `ticks` are those of the times in `grid` at which a controller acts, the first being the start.
     """
     start, end = float(grid[0]), float(grid[-1])
     checks.positive("step", step)
@@ -98,6 +106,10 @@ def schedule(
     rows = sorted({int(np.argmin(np.abs(times - happening.time))) for happening in happenings})
     act = np.full(len(times), -1)
     act[[row + 1 for row in rows]] = np.arange(len(rows))
+    tick = np.full(len(times), -1)
+    if ticks is not None:
+        acts = np.searchsorted(times, ticks - 1e-6 * step)
+        tick[np.where(acts == 0, 0, acts + 1)] = np.arange(len(ticks))
     pad = bucket(len(times), 1024) - len(times)
     room = bucket(len(rows))
     impulse, point = np.zeros((room, 3)), np.zeros((room, 3))
@@ -119,6 +131,7 @@ def schedule(
         dt=jnp.asarray(np.concatenate([[0.0], lengths, -np.ones(pad)]).astype(dtype)),
         hold=jnp.asarray(np.concatenate([[0], hold, np.zeros(pad)]).astype(np.int32)),
         act=jnp.asarray(np.concatenate([act, -np.ones(pad)]).astype(np.int32)),
+        tick=jnp.asarray(np.concatenate([tick, -np.ones(pad)]).astype(np.int32)),
         impulse=jnp.asarray(impulse.astype(dtype)),
         point=jnp.asarray(point.astype(dtype)),
         cut=jnp.asarray(cut),

@@ -22,6 +22,40 @@ from skyrig.sim.plan import Plan
 from skyrig.sim.stepping import Log, choose, runge_kutta, step, when
 
 
+class Held(eqx.Module):
+    """A pilot that holds inputs by a table: row `plan.hold` of `inputs`, intervals last.
+
+    Any pilot is a pytree like this one. It is asked at the start of every step, before the step is flown,
+    and what it answers is held over the step.
+    """
+
+    inputs: Inputs
+
+    def start(self, rig: Any, state: Any) -> Any:
+        """The memory to begin with."""
+        return None
+
+    def __call__(
+        self, rig: Any, memory: Any, state: Any, plan: Plan, index: Array, first: Any, branch: Any
+    ) -> tuple[Any, Inputs]:
+        """Memory to carry on with and inputs to hold.
+
+        Args:
+            rig: What is flown.
+            memory: What this pilot remembers.
+            state: Where the rig is.
+            plan: The flight's steps.
+            index: Which of them begins.
+            first: Whether it does begin here (in derivatives a step is flown in pieces).
+            branch: `when`, or one like it that can be differentiated.
+        """
+        return memory, _held(self.inputs, plan.hold[index])
+
+    def kept(self, memory: Any) -> Any:
+        """What the flight's record keeps of the memory."""
+        return None
+
+
 class Record(eqx.Module):
     """What is kept of a state, with steps in front."""
 
@@ -30,6 +64,8 @@ class Record(eqx.Module):
     length: Float[Array, "*steps cables"]
     tension: Float[Array, "*steps cables"]
     taut: Bool[Array, "*steps cables"]
+    pilot: Any = None
+    """What the pilot wants kept."""
 
 
 class Walk(eqx.Module):
@@ -42,10 +78,10 @@ class Walk(eqx.Module):
     """Zero, with the derivative of each impact's time (s)."""
 
 
-def _record(rig: Any, state: Any, inputs: Inputs) -> Record:
+def _record(rig: Any, state: Any, inputs: Inputs, pilot: Any = None) -> Record:
     payload, vehicles = rig.bodies(state)
     length, taut = rig.cable_state(state)
-    return Record(payload, vehicles, length, rig.tension(state, inputs), taut)
+    return Record(payload, vehicles, length, rig.tension(state, inputs), taut, pilot)
 
 
 def _row(tree: Any, index: Array) -> Any:
@@ -63,31 +99,32 @@ def _happen(rig: Any, state: Any, plan: Plan, row: Array) -> Any:
 
 
 @eqx.filter_custom_jvp
-def walk(rig: Any, state: Any, inputs: Inputs, plan: Plan, rows: Log) -> Walk:
-    """Fly `plan` from `state`; `rows` is an empty log that gives the room for events."""
+def walk(rig: Any, state: Any, pilot: Any, plan: Plan, rows: Log) -> Walk:
+    """Fly `plan` from `state` as `pilot` says; `rows` is an empty log that gives the room for events."""
 
     def one(carry, index):
-        state, log = carry
+        state, memory, log = carry
         act = plan.act[index]
         state = when(act >= 0, lambda s: _happen(rig, s, plan, act), state)
-        held = _held(inputs, plan.hold[index])
+        memory, held = pilot(rig, memory, state, plan, index, True, when)
         state, log = step(rig, state, held, plan.dt[index], log, index)
-        return (state, log), (state, _record(rig, state, held))
+        return (state, memory, log), (state, _record(rig, state, held, pilot.kept(memory)))
 
-    (_, log), (states, record) = jax.lax.scan(one, (state, rows), jnp.arange(plan.dt.shape[0]))
+    begin = (state, pilot.start(rig, state), rows)
+    (*_, log), (states, record) = jax.lax.scan(one, begin, jnp.arange(plan.dt.shape[0]))
     return Walk(states, record, log, jnp.zeros_like(log.offset))
 
 
 @walk.def_jvp
 def _walk_jvp(primals, tangents):
     flown = walk(*primals)
-    rig, state, inputs, plan, rows = primals
+    rig, state, pilot, plan, rows = primals
     log = jax.lax.stop_gradient(flown.log)
 
-    def again(rig, state, inputs, plan):
-        return _retrace(rig, state, inputs, plan, log)
+    def again(rig, state, pilot, plan):
+        return _retrace(rig, state, pilot, plan, log)
 
-    _, (states, record, shift) = eqx.filter_jvp(again, (rig, state, inputs, plan), tuple(tangents[:4]))
+    _, (states, record, shift) = eqx.filter_jvp(again, (rig, state, pilot, plan), tuple(tangents[:4]))
     # the log itself has no derivative; the times of impacts have theirs in times_shift
     nothing = jax.tree.map(
         lambda leaf: jnp.zeros_like(leaf) if eqx.is_inexact_array(leaf) else None, flown.log
@@ -128,17 +165,22 @@ def _segments(plan: Plan, log: Log) -> tuple[Segments, Array]:
     return Segments(end - start, jnp.minimum(number, steps - 1), first & (number < steps), event), last
 
 
-def _retrace(rig: Any, state: Any, inputs: Inputs, plan: Plan, log: Log):
+def _cond(flag: Any, change: Any, carry: Any) -> Any:
+    """`when` for derivatives."""
+    return jax.lax.cond(flag, change, lambda same: same, carry)
+
+
+def _retrace(rig: Any, state: Any, pilot: Any, plan: Plan, log: Log):
     """The flown plan again, along its segments."""
     segments, last = _segments(plan, log)
 
     @jax.checkpoint
     def one(carry, segment: Segments):
-        state, late = carry
+        state, memory, late = carry
         act = plan.act[segment.step]
-        held = _held(inputs, plan.hold[segment.step])
         happens = segment.first & (act >= 0)
         state = choose(happens, _happen(rig, state, plan, jnp.maximum(act, 0)), state)
+        memory, held = pilot(rig, memory, state, plan, segment.step, segment.first, _cond)
         dt = plan.dt[segment.step]
         begins = segment.first & (dt > 0)
         state = choose(begins, rig.prepare(state, held, jnp.where(dt > 0, dt, 1.0)), state)
@@ -155,10 +197,10 @@ def _retrace(rig: Any, state: Any, inputs: Inputs, plan: Plan, log: Log):
         jumped, shift = rig.replay(state, held, reset, jumps & log.located[event])
         state = rig.rearm(choose(jumps, jumped, state))
         late = jnp.where(jumps, shift, 0.0)
-        return (state, late), (state, _record(rig, state, held), late)
+        return (state, memory, late), (state, _record(rig, state, held, pilot.kept(memory)), late)
 
-    zero = jnp.zeros_like(state.side)
-    _, (states, record, late) = jax.lax.scan(one, (state, zero), segments)
+    begin = (state, pilot.start(rig, state), jnp.zeros_like(state.side))
+    _, (states, record, late) = jax.lax.scan(one, begin, segments)
     of_steps = jax.tree.map(lambda leaf: leaf[last], (states, record))
     slot = jnp.where(segments.event >= 0, segments.event, log.step.shape[0])
     shift = jnp.zeros_like(log.offset).at[slot].set(late, mode="drop")
