@@ -16,7 +16,7 @@ import numpy as np
 import skyrig
 from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
-from skyrig.flight.flight import Cables, Flight, FlightEvent, Inputs, RigData, Track, Wanted
+from skyrig.flight.flight import Cables, Flight, FlightEvent, Impact, Inputs, RigData, Track, Wanted
 from skyrig.flight.impacts import impacts
 from skyrig.flight.metrics import metrics
 from skyrig.planning import Reference
@@ -28,13 +28,20 @@ if TYPE_CHECKING:
     from skyrig.scenario.build import Built
 
 
-def fly(scenario: Scenario | str | Path, *, controller: Any = None) -> Flight:
+def fly(
+    scenario: Scenario | str | Path,
+    *,
+    controller: Any = None,
+    progress: Callable[[float], None] | None = None,
+) -> Flight:
     """Fly a scenario.
 
     Args:
         scenario: A scenario, a bundled one's name, or a YAML file.
-        controller: One of your own in place of the scenario's: a `skyrig.control` controller, a function with
-            its call's signature, or a class, which is called with the `Built` scenario to make one.
+        controller: One of your own in place of the scenario's: a `skyrig.control.Controller`, compiled into
+            the loop; any other callable `(t, target, measurement) -> (thrust, moment)`, stepped from Python;
+            or a class of either kind, which is called with the `Built` scenario to make one.
+        progress: Called now and then with the time flown so far (s).
 
     Returns:
         The flight, its metrics worked out.
@@ -50,7 +57,7 @@ def fly(scenario: Scenario | str | Path, *, controller: Any = None) -> Flight:
         flight = _open_loop(built)
     else:
         own = _made(controller, built) if inspect.isclass(controller) else controller
-        flight = _closed_loop(built, own)
+        flight = _closed_loop(built, own, progress)
     seconds = time.perf_counter() - began
     return replace(flight, metrics=metrics(flight, wall_seconds=seconds))
 
@@ -60,12 +67,93 @@ def _made(maker: Callable[[Built], Any], built: Built) -> Any:
     return maker(built)
 
 
-def _closed_loop(built: Built, controller: Any) -> Flight:
+def _closed_loop(built: Built, own: Any, progress: Callable[[float], None] | None) -> Flight:
     """Fly with a controller in the loop."""
-    raise InputError(
-        f"{built.scenario.where}: controller {built.controller.name!r} cannot be flown by this version, "
-        f"which flies {OPEN_LOOP!r} only."
+    from skyrig import control
+    from skyrig.sim.loop import Outside, closed_loop
+    from skyrig.sim.pilot import Noise
+
+    chosen = built.controller
+    controller = own
+    rate = built.scenario.spec.loop.control_rate
+    if own is None:
+        team = built.believed
+        try:
+            controller = control.build(
+                chosen.name, team.rig, team.airframes, chosen.gains, chosen.flavour, 1 / rate
+            )
+        except InputError as error:
+            raise InputError(f"{built.scenario.where}: controller.{error}") from None
+    acting = built.disturbances
+    since = np.unique([0.0, *acting.edges, *(reel.time for reel in acting.reels)])
+    load = acting.payload_wrench(since) or (None, None)
+    craft = acting.vehicle_wrench(since) or (None, None)
+    outside = Outside(
+        times=since,
+        thrust_share=acting.thrust_share(since),
+        payload_force=load[0],
+        payload_torque=load[1],
+        vehicle_force=craft[0],
+        vehicle_torque=craft[1],
+        cable_length=acting.cable_target(since) if acting.reels else None,
     )
+    noise = built.noise
+    flown = closed_loop(
+        built.rig,
+        built.state,
+        controller,
+        built.team.airframes,
+        built.reference,
+        built.vehicle_references,
+        duration=built.duration,
+        control_rate=rate,
+        step=built.step,
+        outside=outside,
+        happenings=built.happenings,
+        noise=Noise(*(np.asarray(it) for it in (noise.position, noise.velocity, noise.attitude, noise.rate))),
+        seed=built.seed,
+        progress=progress,
+    )
+    produced = Inputs(
+        times=flown.ticks,
+        commanded_thrust=flown.commanded_thrust,
+        commanded_moment=flown.commanded_moment,
+        thrust=flown.thrust,
+        moment=flown.moment,
+        saturated=flown.saturated,
+    )
+    flight = assemble(built, flown, produced, track(flown.measured_payload), track(flown.measured_vehicles))
+    return replace(flight, impacts=_impacts(built, flown, outside))
+
+
+def _impacts(built: Built, flown: Any, outside: Any) -> tuple[Impact, ...]:
+    """What a closed-loop flight's impacts did, from the same inputs flown again."""
+    if not any(event.kind == "impact" for event in flown.events):
+        return ()
+    row = np.clip(np.searchsorted(outside.times, flown.ticks + 1e-9, side="right") - 1, 0, None)
+
+    def rows(value: np.ndarray | None) -> np.ndarray | None:
+        return None if value is None else value[row]
+
+    def again(at: np.ndarray) -> Any:
+        return skyrig.rollout(
+            built.rig,
+            built.state,
+            np.append(flown.ticks, flown.times[-1]),
+            flown.thrust,
+            flown.moment,
+            payload_force=rows(outside.payload_force),
+            payload_torque=rows(outside.payload_torque),
+            vehicle_force=rows(outside.vehicle_force),
+            vehicle_torque=rows(outside.vehicle_torque),
+            winch=flown.winch,
+            happenings=built.happenings,
+            at=at,
+            step=built.step,
+            max_events=4096,
+        )
+
+    return impacts(built.rig, flown.events, built.duration, again)
 
 
 def _open_loop(built: Built) -> Flight:

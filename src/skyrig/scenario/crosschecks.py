@@ -9,7 +9,7 @@ import numpy as np
 
 from skyrig.constants import GRAVITY
 from skyrig.planning.reference import quaternion
-from skyrig.scenario.controllers import CONTROLLERS, OPEN_LOOP
+from skyrig.scenario.controllers import CONTROLLERS, OPEN_LOOP, gain_names
 from skyrig.scenario.motions import Motions
 from skyrig.scenario.parts import RigParts
 from skyrig.scenario.sentences import nearest, refuse, shown
@@ -58,7 +58,8 @@ def check_controller(spec: Spec, parts: RigParts, wanted: Motions, where: str) -
         raise refuse(where, "controller.held", f"is for {OPEN_LOOP}, not for {shown(controller.name)}")
     if not wanted.all:
         raise refuse(where, "reference", f"is missing: {shown(controller.name)} needs a motion to follow")
-    _check_gains(controller.gains, where, "controller.gains")
+    _check_match(controller, parts, wanted, where)
+    _check_gains(controller, parts, where)
     thrust, weight = sum(frame.total_thrust_max for frame in parts.airframes), parts.mass * GRAVITY
     if thrust <= weight:
         raise refuse(
@@ -134,12 +135,46 @@ def check_happenings(happenings: list[Happening], parts: RigParts, duration: flo
                 _check_reel(happening, parts, where, path)
 
 
-def _check_gains(gains: Mapping[str, Any], where: str, path: str) -> None:
-    for name, value in gains.items():
-        if isinstance(value, Mapping):
-            _check_gains(value, where, f"{path}.{name}")
-        elif not _numeric(value):
-            raise refuse(where, f"{path}.{name}", f"must be numbers, one or a list, not {shown(value)}")
+def _check_match(controller: Controller, parts: RigParts, wanted: Motions, where: str) -> None:
+    """The controller can fly this mechanism and follows what there is a reference for."""
+    known = CONTROLLERS[controller.name]
+    if parts.mechanism not in known.mechanisms:
+        able = [name for name, it in CONTROLLERS.items() if parts.mechanism in it.mechanisms]
+        raise refuse(
+            where,
+            "controller",
+            f"must be one that flies {parts.mechanism} ({', '.join(able)}), not {shown(controller.name)}",
+        )
+    given = "payload" if wanted.payload is not None else "vehicles"
+    if known.follows != given:
+        able = [
+            name
+            for name, it in CONTROLLERS.items()
+            if it.follows == given and parts.mechanism in it.mechanisms
+        ]
+        other = f"; the {given}' own motion" if given == "vehicles" else "; the payload's motion"
+        raise refuse(
+            where,
+            "reference",
+            f"must tell the motion of the {known.follows}, which {shown(controller.name)} follows{other} "
+            f"is for {', '.join(able) or 'no controller of this mechanism'}",
+        )
+
+
+def _check_gains(controller: Controller, parts: RigParts, where: str) -> None:
+    names = gain_names(controller.name, controller.flavour, parts.mechanism)
+    for name, value in controller.gains.items():
+        if name not in names:
+            listed = f"{', '.join(names)}{nearest(name, names)}"
+            raise refuse(
+                where,
+                f"controller.gains.{name}",
+                f"is no gain of {controller.name} ({controller.flavour}): its gains are {listed}",
+            )
+        if not _numeric(value):
+            raise refuse(
+                where, f"controller.gains.{name}", f"must be numbers, one or a list, not {shown(value)}"
+            )
 
 
 def _numeric(value: object) -> bool:

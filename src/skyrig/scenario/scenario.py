@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from skyrig.scenario.build import Built
 
 FOLDER = "scenarios"
-DEFAULT = "drop-open-loop"
+DEFAULT = "three-dragonflies-circle"
 """What flies when nobody says what."""
 
 

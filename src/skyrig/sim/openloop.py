@@ -134,15 +134,15 @@ def rollout(
     found: list[Event] = []
     if not unknown:
         whole = jax.tree.map(lambda leaf: leaf[:count], shown.record)
-        raise_troubles(log, planned.times, *(_xyz_last(body) for body in (whole.payload, whole.vehicles)))
+        raise_troubles(log, planned.times, *(xyz_last(body) for body in (whole.payload, whole.vehicles)))
         found = events(log, planned.times, np.asarray(rig.cable_state(state)[1]), planned.happenings)
     starts = np.concatenate([planned.times[:1], planned.times[:-1]])
     number = jnp.maximum(log.step, 0) if unknown else np.maximum(log.step, 0)
     moments = (jnp.asarray(starts) if unknown else starts)[number] + log.offset + shown.times_shift
     return Rollout(
         times=asked,
-        payload=Track(*_xyz_last(record.payload)),
-        vehicles=Track(*_xyz_last(record.vehicles)),
+        payload=Track(*xyz_last(record.payload)),
+        vehicles=Track(*xyz_last(record.vehicles)),
         tension=record.tension,
         taut=record.taut,
         cable_length=record.length,
@@ -158,7 +158,7 @@ def _fly(rig: Any, state: Any, inputs: Any, plan: Plan, max_events: int):
     return walk(rig, state, Held(inputs), plan, Log.empty(rig, state, max_events))
 
 
-def _xyz_last(bodies: Any) -> tuple[Any, ...]:
+def xyz_last(bodies: Any) -> tuple[Any, ...]:
     """Position, velocity, attitude, rate with components moved from second to last place."""
     leaves = (bodies.position, bodies.velocity, bodies.attitude, bodies.rate)
     return tuple(leaf.swapaxes(1, -1) if leaf.ndim == 3 else leaf for leaf in leaves)

@@ -76,6 +76,8 @@ class Walk(eqx.Module):
     log: Log
     times_shift: Float[Array, " rows"]
     """Zero, with the derivative of each impact's time (s)."""
+    memory: Any
+    """The pilot's, at the end."""
 
 
 def _record(rig: Any, state: Any, inputs: Inputs, pilot: Any = None) -> Record:
@@ -111,8 +113,8 @@ def walk(rig: Any, state: Any, pilot: Any, plan: Plan, rows: Log) -> Walk:
         return (state, memory, log), (state, _record(rig, state, held, pilot.kept(memory)))
 
     begin = (state, pilot.start(rig, state), rows)
-    (*_, log), (states, record) = jax.lax.scan(one, begin, jnp.arange(plan.dt.shape[0]))
-    return Walk(states, record, log, jnp.zeros_like(log.offset))
+    (_, memory, log), (states, record) = jax.lax.scan(one, begin, jnp.arange(plan.dt.shape[0]))
+    return Walk(states, record, log, jnp.zeros_like(log.offset), memory)
 
 
 @walk.def_jvp
@@ -124,12 +126,12 @@ def _walk_jvp(primals, tangents):
     def again(rig, state, pilot, plan):
         return _retrace(rig, state, pilot, plan, log)
 
-    _, (states, record, shift) = eqx.filter_jvp(again, (rig, state, pilot, plan), tuple(tangents[:4]))
+    _, (states, record, shift, memory) = eqx.filter_jvp(again, (rig, state, pilot, plan), tuple(tangents[:4]))
     # the log itself has no derivative; the times of impacts have theirs in times_shift
     nothing = jax.tree.map(
         lambda leaf: jnp.zeros_like(leaf) if eqx.is_inexact_array(leaf) else None, flown.log
     )
-    return flown, Walk(states, record, nothing, shift)
+    return flown, Walk(states, record, nothing, shift, memory)
 
 
 class Segments(eqx.Module):
@@ -200,8 +202,8 @@ def _retrace(rig: Any, state: Any, pilot: Any, plan: Plan, log: Log):
         return (state, memory, late), (state, _record(rig, state, held, pilot.kept(memory)), late)
 
     begin = (state, pilot.start(rig, state), jnp.zeros_like(state.side))
-    _, (states, record, late) = jax.lax.scan(one, begin, segments)
+    (_, memory, _), (states, record, late) = jax.lax.scan(one, begin, segments)
     of_steps = jax.tree.map(lambda leaf: leaf[last], (states, record))
     slot = jnp.where(segments.event >= 0, segments.event, log.step.shape[0])
     shift = jnp.zeros_like(log.offset).at[slot].set(late, mode="drop")
-    return *of_steps, shift
+    return *of_steps, shift, memory

@@ -1,0 +1,369 @@
+"""Closed-loop flights: a controller in the loop, compiled in or stepped from Python at the control rate.
+
+A flight is flown in chunks of a fixed number of steps, so that flights of any length, with any numbers, run
+the same compiled code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+import numpy.typing as npt
+
+from skyrig import checks
+from skyrig.control.actuators import Actuators
+from skyrig.control.interface import Controller, Target, targets
+from skyrig.control.stepped import Told, answer, looks
+from skyrig.errors import InputError
+from skyrig.planning import Reference
+from skyrig.rigs.bodies import Bodies
+from skyrig.sim.events import Event, events, raise_troubles
+from skyrig.sim.openloop import Track, xyz_last
+from skyrig.sim.pilot import Memory, Noise, Pilot, Surroundings, blurred, measure, resumed
+from skyrig.sim.plan import STEP, Cut, Plan, Poke, Schedule, schedule
+from skyrig.sim.stepping import LOG_FULL, OK, Log
+from skyrig.sim.walk import Record, walk
+from skyrig.vehicles import Airframe
+
+STEPS, TICKS, INTERVALS = 1024, 256, 512
+"""Most steps, ticks and intervals in a chunk."""
+ROOM = 128
+"""Room for events in a chunk; a chunk with more is flown again with `MOST_ROOM`."""
+MOST_ROOM = 4096
+
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What acts on a rig besides its rotors' commands; row k holds from `times[k]` to the next."""
+
+    times: Numbers
+    """(K,) since when, the first being the flight's start (s)."""
+    thrust_share: Numbers | None = None
+    """(K, n) share of its thrust that each vehicle's rotors give."""
+    payload_force: Numbers | None = None
+    """(K, 3) N, world frame."""
+    payload_torque: Numbers | None = None
+    """(K, 3) N m, world frame."""
+    vehicle_force: Numbers | None = None
+    """(K, n, 3) N, world frame."""
+    vehicle_torque: Numbers | None = None
+    """(K, n, 3) N m, world frame."""
+    cable_length: Numbers | None = None
+    """(K, n) free lengths to which winches reel, unless the controller reels by itself (m)."""
+
+
+@dataclass(frozen=True)
+class ClosedLoop:
+    """What came out of a closed-loop flight; times first in every array, xyz last."""
+
+    times: Numbers
+    """(T,) every physics step (s)."""
+    payload: Track
+    vehicles: Track
+    tension: Numbers
+    """(T, n) N."""
+    taut: npt.NDArray[np.bool_]
+    """(T, n)."""
+    cable_length: Numbers
+    """(T, n) free lengths (m)."""
+    events: list[Event] = field(repr=False)
+    final: Any = field(repr=False)
+    """State at the end."""
+    ticks: Numbers
+    """(K,) since when each interval holds: every tick, and where something outside changes (s)."""
+    measured_payload: Track
+    """What the controller was told, (K, 3)."""
+    measured_vehicles: Track
+    """(K, n, 3)."""
+    commanded_thrust: Numbers
+    """(K, n) N."""
+    commanded_moment: Numbers
+    """(K, n, 3) N m."""
+    thrust: Numbers
+    """(K, n) produced, losses included (N)."""
+    moment: Numbers
+    """(K, n, 3) produced, losses included (N m)."""
+    saturated: Numbers
+    """(K, n) share of each vehicle's rotors at a limit (1)."""
+    winch: Numbers | None
+    """(K, n) commanded reel-out rates (m/s)."""
+
+
+def closed_loop(
+    rig: Any,
+    state: Any,
+    controller: Controller | Callable[..., Any],
+    airframes: Sequence[Airframe],
+    payload: Reference | None = None,
+    vehicles: Sequence[Reference] | None = None,
+    *,
+    duration: float | None = None,
+    control_rate: float = 100.0,
+    step: float = STEP,
+    outside: Outside | None = None,
+    happenings: Sequence[Poke | Cut] = (),
+    noise: Noise | None = None,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> ClosedLoop:
+    """Fly a rig with a controller in the loop.
+
+    Args:
+        rig: A `Slung` or `Linked` rig.
+        state: Where it starts.
+        controller: A `skyrig.control` controller, compiled into the loop, or any other callable
+            `(t, target, measurement) -> (thrust, moment)`, called from Python at the control rate.
+        airframes: The vehicles' airframes, in order: their rotors' limits hold whoever flies.
+        payload: The payload's reference.
+        vehicles: A reference for each vehicle.
+        duration: Of the flight (s); the reference's if left out.
+        control_rate: How often the controller acts (Hz).
+        step: Longest physics step (s).
+        outside: Wrenches, lost thrust, winch targets.
+        happenings: Pokes and cuts.
+        noise: Of the measurements; none if left out.
+        seed: Of the noise.
+        progress: Called now and then with the time flown so far (s).
+    """
+    known = [it for it in (payload, *(vehicles or ())) if it is not None]
+    if not known:
+        raise InputError("payload or vehicles must have a reference, but both are None.")
+    duration = float(max(float(it.duration) for it in known) if duration is None else duration)
+    checks.positive("duration", duration)
+    checks.positive("control_rate", control_rate)
+    ticks = np.arange(max(int(np.ceil(duration * control_rate - 1e-6)), 1)) / control_rate
+    around = outside or Outside(np.zeros(1))
+    inside = around.times[(around.times > 0) & (around.times < duration)]
+    grid = _unique(np.concatenate([ticks, inside, [duration]]), 1e-6 * step)
+    planned = schedule(rig, grid, step, happenings, state.side.dtype, ticks)
+    job = _Job(rig, planned, ticks, _surroundings(rig, around, grid[:-1]))
+    told = not isinstance(controller, Controller)
+    clock = ticks if len(ticks) > 1 else np.append(ticks, ticks + 1 / control_rate)
+    wanted = payload.sample(clock) if payload is not None else None
+    each = [it.sample(clock) for it in vehicles] if vehicles is not None else None
+    target = targets(Controller() if told else controller, wanted, each)
+    pilot = Pilot(
+        controller=Told() if told else _numbers(controller),
+        actuators=Actuators.build(airframes),
+        target=jax.tree.map(np.asarray, target),
+        times=ticks,  # pyright: ignore[reportArgumentType]
+        around=job.around,
+        noise=noise or Noise(*np.zeros(4)),  # pyright: ignore[reportArgumentType]
+        shake=np.random.default_rng(seed).standard_normal((len(ticks), 4, 3, 1 + rig.count)),  # pyright: ignore
+        period=np.asarray(1 / control_rate),  # pyright: ignore[reportArgumentType]
+    )
+    pieces, logs, final = _flown(job, state, pilot, controller if told else None, progress)
+    return _gathered(job, pieces, logs, final, state)
+
+
+@dataclass(frozen=True)
+class _Job:
+    rig: Any
+    planned: Schedule
+    ticks: Numbers
+    around: Surroundings
+
+
+def _flown(
+    job: _Job, state: Any, pilot: Pilot, asked: Callable[..., Any] | None, progress: Callable | None
+) -> tuple[list[Record], list[tuple[int, Log]], Any]:
+    """All chunks, one after the other, until the end or the first trouble."""
+    memory: Memory | None = None
+    pieces, logs = [], []
+    most = (STEPS, TICKS, INTERVALS) if asked is None else (32, 1, 32)
+    for rows, ticks, intervals in _chunks(job.planned, *most):
+        plan = _part(job.planned.plan, rows, ticks.start, intervals.start, most[0])
+        part = _pilot_part(pilot, ticks, intervals, most[1], most[2])
+        if asked is not None:
+            index = np.asarray(ticks.start if ticks.stop > ticks.start else ticks.start - 1)
+            seen = jax.tree.map(np.asarray, _seen(job.rig, state, pilot.noise, pilot.shake[index]))
+            command = answer(asked, float(job.ticks[index]), looks(pilot.target, int(index)), seen)
+            part = eqx.tree_at(lambda it: it.target, part, Target(None, None, command))
+        if memory is None:
+            shapes = eqx.filter_eval_shape(part.fresh, job.rig, state)
+            memory = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
+        fresh = np.asarray(rows.start == 0)
+        for room in (ROOM, MOST_ROOM):
+            flown = _fly(job.rig, state, part, memory, fresh, plan, room)
+            if int(flown[3].trouble) != LOG_FULL:
+                break
+        state, memory, record, log = flown
+        count = rows.stop - rows.start
+        pieces.append(jax.tree.map(lambda leaf, count=count: np.asarray(leaf)[:count], record))
+        logs.append((rows.start, jax.tree.map(np.asarray, log)))
+        if progress is not None:
+            progress(float(job.planned.times[rows.stop - 1]))
+        if int(log.trouble) != OK or not _finite(pieces[-1]):
+            break
+    return pieces, logs, state
+
+
+@eqx.filter_jit
+def _fly(rig: Any, state: Any, pilot: Pilot, memory: Memory, fresh: Any, plan: Plan, room: int):
+    pilot = resumed(fresh, memory, pilot, rig, state)
+    flown = walk(rig, state, pilot, plan, Log.empty(rig, state, room))
+    return jax.tree.map(lambda leaf: leaf[-1], flown.states), flown.memory, flown.record, flown.log
+
+
+@eqx.filter_jit
+def _seen(rig: Any, state: Any, noise: Noise, shake: Any):
+    return blurred(measure(rig, state), noise, shake)
+
+
+def _chunks(
+    planned: Schedule, most_steps: int, most_ticks: int, most_intervals: int
+) -> Iterator[tuple[slice, slice, slice]]:
+    """Rows of steps, ticks and intervals of one chunk after the other."""
+    count = len(planned.times)
+    tick, hold = np.asarray(planned.plan.tick)[:count], np.asarray(planned.plan.hold)[:count]
+    so_far = np.concatenate([[0], np.cumsum(tick >= 0)])
+    start = 0
+    while start < count:
+        stop = min(start + most_steps, count)
+        stop = min(stop, int(np.searchsorted(so_far, so_far[start] + most_ticks, side="right")) - 1)
+        stop = min(stop, int(np.searchsorted(hold, hold[start] + most_intervals)))
+        intervals = slice(int(hold[start]), int(hold[stop - 1]) + 1)
+        yield slice(start, stop), slice(int(so_far[start]), int(so_far[stop])), intervals
+        start = stop
+
+
+def _part(plan: Plan, rows: slice, first_tick: int, first_interval: int, room: int) -> Plan:
+    """A chunk's steps, padded to `room`."""
+
+    def cut(leaf: Any, base: int, blank: float) -> Any:
+        own = np.asarray(leaf)[rows]
+        own = np.where(own >= 0, own - base, own) if base else own
+        return np.concatenate([own, np.full(room - len(own), blank, own.dtype)]).astype(own.dtype)
+
+    return Plan(
+        dt=cut(plan.dt, 0, -1),
+        hold=cut(plan.hold, first_interval, 0),
+        act=cut(plan.act, 0, -1),
+        tick=cut(plan.tick, first_tick, -1),
+        impulse=plan.impulse,
+        point=plan.point,
+        cut=plan.cut,
+    )
+
+
+def _pilot_part(pilot: Pilot, ticks: slice, intervals: slice, most_ticks: int, most_intervals: int) -> Pilot:
+    """A pilot with one chunk's targets and surroundings, padded by their last."""
+
+    def cut(leaf: Any, rows: slice, room: int, axis: int) -> Any:
+        index = np.minimum(rows.start + np.arange(room), leaf.shape[axis] - 1)
+        return np.take(leaf, index, axis)
+
+    def of_ticks(leaf: Any) -> Any:
+        return cut(leaf, ticks, most_ticks, 0)
+
+    return eqx.tree_at(
+        lambda it: (it.target, it.times, it.shake, it.around),
+        pilot,
+        (
+            jax.tree.map(of_ticks, pilot.target),
+            of_ticks(pilot.times),
+            of_ticks(pilot.shake),
+            jax.tree.map(lambda leaf: cut(leaf, intervals, most_intervals, -1), pilot.around),
+        ),
+    )
+
+
+def _surroundings(rig: Any, outside: Outside, since: Numbers) -> Surroundings:
+    """The rows of `outside` for intervals that begin at `since`, components first, intervals last."""
+    n = rig.count
+    row = np.clip(np.searchsorted(outside.times, since + 1e-9, side="right") - 1, 0, None)
+
+    def columns(name: str, shape: tuple[int, ...]) -> Any:
+        value = getattr(outside, name)
+        if value is None:
+            return None
+        return checks.numbers(f"outside.{name}", value, (len(outside.times), *shape))[row].T
+
+    share = columns("thrust_share", (n,))
+    length = columns("cable_length", (n,))
+    if getattr(rig, "winch", None) is None:
+        length = None
+    elif length is None:
+        length = np.repeat(np.asarray(rig.length)[:, None], len(since), axis=1)
+    return Surroundings(
+        share=np.ones((n, len(since))) if share is None else share,
+        payload_force=columns("payload_force", (3,)),
+        payload_torque=columns("payload_torque", (3,)),
+        vehicle_force=columns("vehicle_force", (n, 3)),
+        vehicle_torque=columns("vehicle_torque", (n, 3)),
+        length=length,
+    )
+
+
+def _gathered(
+    job: _Job, pieces: list[Record], logs: list[tuple[int, Log]], final: Any, begin: Any
+) -> ClosedLoop:
+    record = jax.tree.map(lambda *parts: np.concatenate(parts), *pieces)
+    count = len(record.taut)
+    times = job.planned.times[:count]
+    log = _joined(logs)
+    payload, vehicles = xyz_last(record.payload), xyz_last(record.vehicles)
+    raise_troubles(log, times, payload, vehicles)
+    found = events(log, times, np.asarray(job.rig.cable_state(begin)[1]), job.planned.happenings)
+    hold = np.asarray(job.planned.plan.hold)[:count]
+    intervals, first = np.unique(hold, return_index=True)
+    # row 0 has no length and comes before the first step; both see the same command
+    seen_load, seen_craft, command, made = jax.tree.map(lambda leaf: leaf[first], record.pilot)
+    share = np.asarray(job.around.share).T[intervals]
+    thrust, moment = made.thrust * share, made.moment.swapaxes(1, 2) * share[..., None]
+    present = np.asarray(made.rotors).shape[1]
+    return ClosedLoop(
+        times=times,
+        payload=Track(*payload),
+        vehicles=Track(*vehicles),
+        tension=record.tension,
+        taut=record.taut,
+        cable_length=record.length,
+        events=found,
+        final=final,
+        ticks=np.concatenate([[0.0], times])[first] if len(first) else times[:0],
+        measured_payload=Track(*xyz_last(seen_load)),
+        measured_vehicles=Track(*xyz_last(seen_craft)),
+        commanded_thrust=command.thrust,
+        commanded_moment=command.moment.swapaxes(1, 2),
+        thrust=thrust,
+        moment=moment,
+        saturated=made.saturated.sum(1) / present,
+        winch=command.winch,
+    )
+
+
+def _joined(logs: list[tuple[int, Log]]) -> Log:
+    """One log out of those of all chunks, steps counted from the flight's start."""
+    parts = []
+    for start, log in logs:
+        used = slice(0, int(log.count))
+        rows = (log.step[used] + start, log.offset[used], log.located[used])
+        parts.append((*rows, jax.tree.map(lambda leaf, used=used: leaf[used], log.reset)))
+    step, offset, located, reset = jax.tree.map(lambda *each: np.concatenate(each), *parts)
+    return Log(step, offset, located, reset, np.asarray(len(step)), logs[-1][1].trouble)
+
+
+def _numbers(controller: Controller) -> Controller:
+    """A controller whose plain numbers are arrays, so that changing one compiles nothing."""
+    return jax.tree.map(
+        lambda leaf: np.asarray(leaf) if isinstance(leaf, (int, float)) else leaf, controller
+    )
+
+
+def _finite(record: Record) -> bool:
+    bodies: tuple[Bodies, Bodies] = (record.payload, record.vehicles)
+    return all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(bodies))
+
+
+def _unique(times: Numbers, near: float) -> Numbers:
+    """Sorted times without near-doubles."""
+    ordered = np.sort(times)
+    return ordered[np.concatenate([[True], np.diff(ordered) > near])]

@@ -1,0 +1,194 @@
+"""A controller as the pilot of a walk: it is told what is measured, and its command is held between ticks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from skyrig.algebra import multiply
+from skyrig.control.actuators import Actuators, Produced
+from skyrig.control.interface import Command, Controller, Measurement, Target, row
+from skyrig.control.winch import reel
+from skyrig.rigs.bodies import Bodies, Inputs
+from skyrig.sim.plan import Plan
+from skyrig.sim.stepping import choose
+
+
+class Noise(eqx.Module):
+    """Standard deviations of what is measured, of every body alike."""
+
+    position: Float[Array, "*batch"]
+    """m, along each axis."""
+    velocity: Float[Array, "*batch"]
+    """m/s, along each axis."""
+    attitude: Float[Array, "*batch"]
+    """rad, about each body axis."""
+    rate: Float[Array, "*batch"]
+    """rad/s, about each body axis."""
+
+
+class Surroundings(eqx.Module):
+    """What acts from outside, one column for each interval (last axis). None means never."""
+
+    share: Float[Array, "n intervals"]
+    """Share of its thrust that each vehicle's rotors give."""
+    payload_force: Float[Array, "3 intervals"] | None = None
+    """N, world frame."""
+    payload_torque: Float[Array, "3 intervals"] | None = None
+    """N m, world frame."""
+    vehicle_force: Float[Array, "3 n intervals"] | None = None
+    """N, world frame."""
+    vehicle_torque: Float[Array, "3 n intervals"] | None = None
+    """N m, world frame."""
+    length: Float[Array, "n intervals"] | None = None
+    """Free length to which winches shall bring the cables (m)."""
+
+
+class Memory(eqx.Module):
+    """What a pilot remembers from tick to tick."""
+
+    controller: Any
+    seen: Measurement
+    command: Command
+    made: Produced
+
+
+def measure(rig: Any, state: Any) -> Measurement:
+    """What a controller is told of a rig, without noise."""
+    payload, vehicles = rig.bodies(state)
+    length = rig.cable_state(state)[0]
+    if length.shape[0] == 0:
+        length = jnp.zeros((rig.count, *state.side.shape), state.side.dtype)
+    return Measurement(payload, vehicles, length)
+
+
+def blurred(seen: Measurement, noise: Noise, shake: Float[Array, "4 3 bodies *batch"]) -> Measurement:
+    """A measurement with noise added on the manifold (RotorTM, eqs. 75 and 76).
+
+    Args:
+        seen: What is so.
+        noise: How large.
+        shake: Standard normal numbers for position, velocity, attitude and rate of the payload and of each
+            vehicle.
+    """
+    return Measurement(
+        _blurred(seen.payload, noise, shake[:, :, 0]),
+        _blurred(seen.vehicles, noise, shake[:, :, 1:]),
+        seen.length,
+    )
+
+
+def _blurred(bodies: Bodies, noise: Noise, shake: Array) -> Bodies:
+    turn = noise.attitude * shake[2] / 2
+    square = (turn * turn).sum(0)
+    size = jnp.sqrt(jnp.where(square > 0, square, 1.0))
+    sinc = jnp.where(square > 0, jnp.sin(size) / size, 1.0)
+    small = jnp.concatenate([jnp.where(square > 0, jnp.cos(size), 1.0)[None], sinc * turn])
+    return Bodies(
+        bodies.position + noise.position * shake[0],
+        bodies.velocity + noise.velocity * shake[1],
+        multiply(bodies.attitude, small),
+        bodies.rate + noise.rate * shake[3],
+    )
+
+
+class Pilot(eqx.Module):
+    """A controller with its actuators, its targets, and what befalls the rig meanwhile."""
+
+    controller: Controller
+    actuators: Actuators
+    target: Target
+    """Of every tick, ticks in front."""
+    times: Float[Array, " ticks"]
+    """Of the ticks (s)."""
+    around: Surroundings
+    noise: Noise
+    shake: Float[Array, "ticks 4 3 bodies *batch"]
+    """Standard normal numbers for the noise of every tick; see `blurred`."""
+    period: Float[Array, ""]
+    """Between ticks (s)."""
+    memory: Memory | None = None
+    """Where another walk left off; None at a flight's start."""
+
+    def start(self, rig: Any, state: Any) -> Memory:
+        """The memory to begin with."""
+        return self.fresh(rig, state) if self.memory is None else self.memory
+
+    def fresh(self, rig: Any, state: Any) -> Memory:
+        """The memory at a flight's start: nothing commanded yet."""
+        seen = measure(rig, state)
+        none = jnp.zeros_like(seen.vehicles.rate)
+        still = jnp.zeros_like(none[0])
+        rotors = jnp.zeros((self.actuators.low.shape[0], *still.shape), still.dtype)
+        winch = None if getattr(rig, "winch", None) is None else still
+        return Memory(
+            self.controller.start(seen),
+            seen,
+            Command(still, none, winch),
+            Produced(still, none, rotors, rotors > 0),
+        )
+
+    def __call__(
+        self, rig: Any, memory: Memory, state: Any, plan: Plan, index: Array, first: Any, branch: Any
+    ) -> tuple[Memory, Inputs]:
+        """The inputs of the coming step, the controller's command renewed where one of its ticks falls."""
+        tick = plan.tick[index]
+        around = jax.tree.map(
+            lambda leaf: jax.lax.dynamic_index_in_dim(leaf, plan.hold[index], leaf.ndim - 1, keepdims=False),
+            self.around,
+        )
+        # the row is taken out here: a branch that carried all rows would be too large for one kernel
+        at = jnp.maximum(tick, 0)
+        now = row((self.times, self.target, self.shake), at)
+        memory = branch(
+            first & (tick >= 0), lambda memory: self.decide(rig, memory, state, now, around), memory
+        )
+        return memory, inputs(memory, around)
+
+    def kept(self, memory: Memory) -> tuple[Bodies, Bodies, Command, Produced]:
+        """What the controller was told, what it asked for and what the rotors made of it."""
+        return memory.seen.payload, memory.seen.vehicles, memory.command, memory.made
+
+    def decide(self, rig: Any, memory: Memory, state: Any, now: Any, around: Surroundings) -> Memory:
+        """One tick: measure, ask the controller, let the rotors do what they can."""
+        t, target, shake = now
+        seen = blurred(measure(rig, state), self.noise, shake)
+        own, command = self.controller(memory.controller, t, target, seen)
+        return Memory(own, seen, *self.made(rig, seen, command, around))
+
+    def made(
+        self, rig: Any, seen: Measurement, command: Command, around: Surroundings
+    ) -> tuple[Command, Produced]:
+        """A command with its winches settled, and what the rotors make of it."""
+        winch = command.winch
+        if getattr(rig, "winch", None) is None:
+            winch = None
+        elif winch is None:
+            assert around.length is not None
+            winch = reel(seen.length, around.length, rig.winch, self.period)
+        command = Command(command.thrust, command.moment, winch)
+        _, made = self.actuators(None, command, self.period)
+        return command, made
+
+
+def inputs(memory: Memory, around: Surroundings) -> Inputs:
+    """What acts on the rig while a command is held."""
+    return Inputs(
+        thrust=memory.made.thrust * around.share,
+        moment=memory.made.moment * around.share,
+        payload_force=around.payload_force,
+        payload_torque=around.payload_torque,
+        vehicle_force=around.vehicle_force,
+        vehicle_torque=around.vehicle_torque,
+        winch=memory.command.winch,
+    )
+
+
+def resumed(fresh: Any, memory: Memory, pilot: Pilot, rig: Any, state: Any) -> Pilot:
+    """`pilot` with its memory: a new one where `fresh`, else `memory`."""
+    memory = choose(fresh, pilot.fresh(rig, state), memory)
+    return eqx.tree_at(lambda it: it.memory, pilot, memory, is_leaf=lambda leaf: leaf is None)
