@@ -14,8 +14,10 @@ from skyrig import switches as _switches
 from skyrig.errors import FlightDiverged, InputError
 
 if TYPE_CHECKING:
+    from skyrig.flight import Flight, fly
     from skyrig.rigs import Cable, Inputs, Linked, Slung, Winch, trim
-    from skyrig.sim import Cut, Poke, rollout
+    from skyrig.scenario import Scenario, load
+    from skyrig.sim import Cut, Poke, closed_loop, rollout
     from skyrig.vehicles import airframe, payload
 
 __version__ = "0.1.0"
@@ -24,6 +26,10 @@ _switches.set_defaults()
 
 # Names that need JAX are imported when first asked for: the command line answers fast without them.
 _ROOMS = {
+    "Flight": "skyrig.flight",
+    "fly": "skyrig.flight",
+    "Scenario": "skyrig.scenario",
+    "load": "skyrig.scenario",
     "Cable": "skyrig.rigs",
     "Inputs": "skyrig.rigs",
     "Linked": "skyrig.rigs",
@@ -32,6 +38,7 @@ _ROOMS = {
     "trim": "skyrig.rigs",
     "Cut": "skyrig.sim",
     "Poke": "skyrig.sim",
+    "closed_loop": "skyrig.sim",
     "rollout": "skyrig.sim",
     "airframe": "skyrig.vehicles",
     "payload": "skyrig.vehicles",
@@ -40,14 +47,19 @@ _ROOMS = {
 __all__ = [
     "Cable",
     "Cut",
+    "Flight",
     "FlightDiverged",
     "InputError",
     "Inputs",
     "Linked",
     "Poke",
+    "Scenario",
     "Slung",
     "Winch",
     "airframe",
+    "closed_loop",
+    "fly",
+    "load",
     "payload",
     "rollout",
     "trim",

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from skyrig.cli.scenarios import Changes, changed, folder_of
-from skyrig.errors import InputError
+from skyrig.errors import FlightDiverged, InputError
 
 if TYPE_CHECKING:
     from skyrig.flight import Flight
+    from skyrig.scenario import Scenario
 
 Name = Annotated[str | None, tyro.conf.arg(metavar="SCENARIO")]
 Folder = Annotated[Path, tyro.conf.arg(metavar="FLIGHT")]
@@ -56,8 +60,14 @@ def fly(
     from skyrig.flight import fly as fly_scenario
 
     console = Console(highlight=False)
-    with Console(stderr=True).status(f"Flying {known.name}"):
-        flight = fly_scenario(known, controller=own)
+    try:
+        with _progress(known) as progress:
+            flight = fly_scenario(known, controller=own, progress=progress)
+    except Exception as error:
+        file = None if controller is None else Path(controller.rpartition(":")[0])
+        if file is None or isinstance(error, (InputError, FlightDiverged)) or not own_lines(error, file):
+            raise
+        raise InputError(f"--controller {controller!r} failed: {own_fault(error, file)}.") from None
     saved = flight.save(folder)
     _tell(flight, console)
     console.print(f"Flight:  {saved}", soft_wrap=True)
@@ -135,10 +145,48 @@ def load_controller(text: str) -> Any:
         raise InputError(f"--controller {file!r} cannot be loaded as Python.")
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(path.stem, module)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"--controller {file!r} cannot be loaded: {own_fault(error, path)}.") from None
     if not hasattr(module, name):
         raise InputError(f"--controller {file!r} has no {name!r}.")
     return getattr(module, name)
+
+
+def own_lines(error: Exception, path: Path) -> list[int]:
+    """Lines of somebody's own file that an error passed through, outermost first."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return [frame.lineno or 0 for frame in frames if Path(frame.filename) == path]
+
+
+def own_fault(error: Exception, path: Path) -> str:
+    """What went wrong in somebody's own file, and in which line of it."""
+    if isinstance(error, SyntaxError):
+        return f"line {error.lineno}: {error.msg}"
+    lines = own_lines(error, path)
+    place = f"line {lines[-1]}: " if lines else ""
+    words = " ".join(str(error).split()).rstrip(".")
+    return f"{place}{type(error).__name__}: {words}" if words else f"{place}{type(error).__name__}"
+
+
+@contextmanager
+def _progress(scenario: Scenario) -> Iterator[Callable[[float], None]]:
+    """A bar that fills with the time flown; until the first of it, code is being compiled."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"Preparing {scenario.name}", total=None)
+
+        def flown(seconds: float) -> None:
+            words = f"Flying {scenario.name}, {seconds:.1f} of {scenario.duration:.1f} s"
+            bar.update(task, description=words, completed=seconds, total=scenario.duration)
+
+        yield flown
 
 
 def _tell(flight: Flight, console: Any) -> None:

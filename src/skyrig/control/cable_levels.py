@@ -190,12 +190,12 @@ def taut_thrust_rate(
 
 
 def free_thrust(
-    it: Any, nominal: CableNominal, craft: Bodies, rotation: Array, length: Array
+    it: Any, nominal: CableNominal, craft: Bodies, rotation: Array, length: Array, able: Array
 ) -> tuple[Array, Array]:
     """Thrust vectors (N) that take vehicles without a load to their nominal places; the feedback (m/s^2)."""
     gains = it.gains
     # one that shall stay out of it comes close enough for its cable to be slack
-    closer = it.length - length + 3 * gains.slack * (1 - it.available)
+    closer = it.length - length + 3 * gains.slack * (1 - able)
     place = nominal.vehicle[0] + closer * nominal.direction[0]
     if it.hook is not None:
         place = place - apply(rotation, it.hook)

@@ -48,6 +48,7 @@ from skyrig.control.interface import (
     wanted_of,
 )
 from skyrig.control.sharing import uncontrolled_axis
+from skyrig.control.weakness import Weakness
 from skyrig.planning import Sample
 
 
@@ -99,6 +100,8 @@ class CableMemory(eqx.Module):
     """Integral part of its wanted angular acceleration (rad/s^2)."""
     lost: Bool[Array, "n ..."]
     """Cables seen longer than they are: cut."""
+    weakness: Weakness
+    """Of the vehicles, as seen while their cables were slack."""
 
 
 class Cables(Controller):
@@ -146,7 +149,8 @@ class Cables(Controller):
     def start(self, measurement: Measurement) -> CableMemory:
         """No integral, no cable lost."""
         zero = jnp.zeros_like(measurement.payload.position)
-        return CableMemory(zero, zero, jnp.zeros_like(measurement.length, dtype=bool))
+        lost = jnp.zeros_like(measurement.length, dtype=bool)
+        return CableMemory(zero, zero, lost, Weakness.none(measurement.length))
 
     def __call__(
         self, memory: CableMemory, t: Any, target: Target, measurement: Measurement
@@ -163,12 +167,15 @@ class Cables(Controller):
 
         gap = length - span.distance
         lost = memory.lost | (gap < -gains.cut)
-        carrying = it.available * jnp.where(lost, 0.0, jnp.clip(2 - gap / gains.slack, 0.0, 1.0))
+        weakness = memory.weakness.seen(it, measurement.vehicles.velocity[2], gap > gains.slack / 2)
+        able = it.available * ~weakness.weak
+        carrying = able * jnp.where(lost, 0.0, jnp.clip(2 - gap / gains.slack, 0.0, 1.0))
         carried = Carried.by(it, load, load_rotation, carrying)
         asked = asked_of_payload(it, carried, nominal, load, Wrench(memory.push, memory.turn))
         swing = swing_cables(it, carried, asked, span, nominal)
         taut = taut_thrust(it, carried, swing, span, load, length)
-        free, free_push = free_thrust(it, nominal, craft, rotation, length)
+        free, free_push = free_thrust(it, nominal, craft, rotation, length, able)
+        free = free.at[2].add(weakness.missing)
         wanted, cut = within_reach(
             carrying * taut + (1 - carrying) * free, it.thrust_min, 0.95 * it.thrust_max
         )
@@ -188,7 +195,7 @@ class Cables(Controller):
         if it.hook is not None:
             moment = moment + cross(it.hook, apply_transposed(rotation, swing.held))
 
-        slack = jnp.min(carrying, axis=0, where=(it.available > 0) & ~lost, initial=1.0) < 1
+        slack = jnp.min(carrying, axis=0, where=(able > 0) & ~lost, initial=1.0) < 1
         calm = jnp.where(slack | (cut.max(0) > 0), 0.0, it.period)
         learnt = Wrench(limited(asked.error.linear, gains.learn), limited(asked.error.angular, gains.learn))
         turned = apply(it.turnable, asked.law.turns.i * learnt.angular)
@@ -196,5 +203,6 @@ class Cables(Controller):
             accumulated(memory.push, asked.law.moves.i * learnt.linear, calm, gains.most_push),
             accumulated(memory.turn, turned, calm, gains.most_turn),
             lost,
+            weakness.told(thrust * rotation[2, 2]),
         )
         return memory, Command(thrust, moment)

@@ -1,8 +1,8 @@
 """Controllers that are plain Python callables: no JAX, one call at every tick, NumPy arrays with xyz last.
 
-    def controller(t, target, measurement):
-        ...
-        return thrust, moment  # (n,) N and (n, 3) N m
+def controller(t, target, measurement):
+    ...
+    return thrust, moment  # (n,) N and (n, 3) N m
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
@@ -80,19 +81,21 @@ def looks(target: Target, tick: int) -> Wanted:
         if aim is None:
             return None
         leaves = (np.asarray(leaf)[tick] for leaf in (aim.position, aim.attitude, aim.rate))
-        return WantedBodies(*(np.moveaxis(leaf, -1, 0) if aim.position.ndim == 4 else leaf for leaf in leaves))
+        return WantedBodies(
+            *(np.moveaxis(leaf, -1, 0) if aim.position.ndim == 4 else leaf for leaf in leaves)
+        )
 
     return Wanted(one(target.payload), one(target.vehicles))
 
 
 def answer(controller: Callable[..., Any], t: float, target: Wanted, measurement: Measurement) -> Command:
     """The controller's command with one tick in front, components first, checked."""
-    bodies = (
+    payload, vehicles = (
         SeenBodies(*(np.asarray(leaf).T for leaf in (it.position, it.velocity, it.attitude, it.rate)))
         for it in (measurement.payload, measurement.vehicles)
     )
     length = np.asarray(measurement.length)
-    given = controller(t, target, Seen(*bodies, length))
+    given = controller(t, target, Seen(payload, vehicles, length))
     if isinstance(given, Command):
         given = (given.thrust, given.moment) if given.winch is None else jax.tree.leaves(given)
     if not isinstance(given, (tuple, list)) or len(given) not in (2, 3):
@@ -111,5 +114,5 @@ def answer(controller: Callable[..., Any], t: float, target: Wanted, measurement
             raise InputError(f"controller must return {name} of shape {want}, not {have}.")
         if not np.isfinite(array).all():
             raise InputError(f"controller returned {name} that is not finite at t = {t:g} s.")
-        checked.append(array.T[None])
+        checked.append(jnp.asarray(array.T[None]))
     return Command(*checked)

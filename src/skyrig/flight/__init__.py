@@ -5,6 +5,7 @@ Only `fly` needs JAX, and imports it when called.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,28 @@ if TYPE_CHECKING:
 __all__ = ["Flight", "FlightEvent", "Impact", "Track", "Wanted", "fly"]
 
 
-def fly(scenario: Scenario | str | Path, *, controller: Any = None) -> Flight:
-    """Fly a scenario, a bundled one's name or a YAML file; see `skyrig.flight.flying.fly`."""
+def fly(
+    scenario: Scenario | str | Path,
+    *,
+    controller: Any = None,
+    progress: Callable[[float], None] | None = None,
+) -> Flight:
+    """Fly a scenario.
+
+    Args:
+        scenario: A scenario, a bundled one's name, or a YAML file.
+        controller: One of your own in place of the scenario's: a `skyrig.control.Controller`, compiled into
+            the loop; any other callable `(t, target, measurement) -> (thrust, moment)`, stepped from Python;
+            or a class of either kind, which is called with the `Built` scenario to make one.
+        progress: Called now and then with the time flown so far (s).
+
+    Returns:
+        The flight, its metrics worked out.
+
+    Raises:
+        InputError: If the scenario cannot be flown.
+        FlightDiverged: If the flight stops making sense.
+    """
     from skyrig.flight import flying
 
-    return flying.fly(scenario, controller=controller)
+    return flying.fly(scenario, controller=controller, progress=progress)

@@ -26,7 +26,7 @@ CONTROLLERS = {
     "cables": Known("the same, on cables", mechanisms=("cables",)),
     "links": Known("the same, on rigid links", mechanisms=("links",)),
     "vehicle": Known("each vehicle follows a reference of its own", "vehicles", ("cables",)),
-    "yaw-decoupled": Known("the same, with yaw decoupled, after the multilift paper", "vehicles", ("cables",)),
+    "yaw-decoupled": Known("the same, yaw decoupled, after the multilift paper", "vehicles", ("cables",)),
     "attitude": Known("each vehicle holds its reference's attitude", "vehicles", ("cables",)),
     OPEN_LOOP: Known("nobody: thrusts and moments are held as a table says", None),
 }

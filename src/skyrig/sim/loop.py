@@ -6,12 +6,13 @@ the same compiled code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
@@ -22,6 +23,7 @@ from skyrig.control.stepped import Told, answer, looks
 from skyrig.errors import InputError
 from skyrig.planning import Reference
 from skyrig.rigs.bodies import Bodies
+from skyrig.sim.chunks import Cursor, part_of_pilot, part_of_plan
 from skyrig.sim.events import Event, events, raise_troubles
 from skyrig.sim.openloop import Track, xyz_last
 from skyrig.sim.pilot import Memory, Noise, Pilot, Surroundings, blurred, measure, resumed
@@ -33,8 +35,7 @@ from skyrig.vehicles import Airframe
 STEPS, TICKS, INTERVALS = 1024, 256, 512
 """Most steps, ticks and intervals in a chunk."""
 ROOM = 128
-"""Room for events in a chunk; a chunk with more is flown again with `MOST_ROOM`."""
-MOST_ROOM = 4096
+"""Room for events in a chunk; one with more is flown again in halves."""
 
 Numbers = npt.NDArray[np.float64]
 
@@ -152,12 +153,12 @@ def closed_loop(
     pilot = Pilot(
         controller=Told() if told else _numbers(controller),
         actuators=Actuators.build(airframes),
-        target=jax.tree.map(np.asarray, target),
-        times=ticks,  # pyright: ignore[reportArgumentType]
+        target=target,
+        times=jnp.asarray(ticks),
         around=job.around,
-        noise=noise or Noise(*np.zeros(4)),  # pyright: ignore[reportArgumentType]
-        shake=np.random.default_rng(seed).standard_normal((len(ticks), 4, 3, 1 + rig.count)),  # pyright: ignore
-        period=np.asarray(1 / control_rate),  # pyright: ignore[reportArgumentType]
+        noise=noise or Noise.of(),
+        shake=jnp.asarray(np.random.default_rng(seed).standard_normal((len(ticks), 4, 3, 1 + rig.count))),
+        period=jnp.asarray(1 / control_rate),
     )
     pieces, logs, final = _flown(job, state, pilot, controller if told else None, progress)
     return _gathered(job, pieces, logs, final, state)
@@ -178,9 +179,12 @@ def _flown(
     memory: Memory | None = None
     pieces, logs = [], []
     most = (STEPS, TICKS, INTERVALS) if asked is None else (32, 1, 32)
-    for rows, ticks, intervals in _chunks(job.planned, *most):
-        plan = _part(job.planned.plan, rows, ticks.start, intervals.start, most[0])
-        part = _pilot_part(pilot, ticks, intervals, most[1], most[2])
+    cursor = Cursor(job.planned)
+    start, limit = 0, most[0]
+    while start < cursor.count:
+        rows, ticks, intervals = cursor.chunk(start, limit, *most[1:])
+        plan = part_of_plan(job.planned.plan, rows, ticks.start, intervals.start, most[0])
+        part = part_of_pilot(pilot, ticks, intervals, most[1], most[2])
         if asked is not None:
             index = np.asarray(ticks.start if ticks.stop > ticks.start else ticks.start - 1)
             seen = jax.tree.map(np.asarray, _seen(job.rig, state, pilot.noise, pilot.shake[index]))
@@ -189,17 +193,20 @@ def _flown(
         if memory is None:
             shapes = eqx.filter_eval_shape(part.fresh, job.rig, state)
             memory = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
-        fresh = np.asarray(rows.start == 0)
-        for room in (ROOM, MOST_ROOM):
-            flown = _fly(job.rig, state, part, memory, fresh, plan, room)
-            if int(flown[3].trouble) != LOG_FULL:
-                break
-        state, memory, record, log = flown
+        assert memory is not None
+        after, remembered, record, log = _fly(
+            job.rig, state, part, memory, np.asarray(start == 0), plan, ROOM
+        )
         count = rows.stop - rows.start
+        if int(log.trouble) == LOG_FULL and count > 1:
+            limit = count // 2
+            continue
+        state, memory, limit = after, remembered, most[0]
         pieces.append(jax.tree.map(lambda leaf, count=count: np.asarray(leaf)[:count], record))
         logs.append((rows.start, jax.tree.map(np.asarray, log)))
+        start = rows.stop
         if progress is not None:
-            progress(float(job.planned.times[rows.stop - 1]))
+            progress(float(job.planned.times[start - 1]))
         if int(log.trouble) != OK or not _finite(pieces[-1]):
             break
     return pieces, logs, state
@@ -217,64 +224,6 @@ def _seen(rig: Any, state: Any, noise: Noise, shake: Any):
     return blurred(measure(rig, state), noise, shake)
 
 
-def _chunks(
-    planned: Schedule, most_steps: int, most_ticks: int, most_intervals: int
-) -> Iterator[tuple[slice, slice, slice]]:
-    """Rows of steps, ticks and intervals of one chunk after the other."""
-    count = len(planned.times)
-    tick, hold = np.asarray(planned.plan.tick)[:count], np.asarray(planned.plan.hold)[:count]
-    so_far = np.concatenate([[0], np.cumsum(tick >= 0)])
-    start = 0
-    while start < count:
-        stop = min(start + most_steps, count)
-        stop = min(stop, int(np.searchsorted(so_far, so_far[start] + most_ticks, side="right")) - 1)
-        stop = min(stop, int(np.searchsorted(hold, hold[start] + most_intervals)))
-        intervals = slice(int(hold[start]), int(hold[stop - 1]) + 1)
-        yield slice(start, stop), slice(int(so_far[start]), int(so_far[stop])), intervals
-        start = stop
-
-
-def _part(plan: Plan, rows: slice, first_tick: int, first_interval: int, room: int) -> Plan:
-    """A chunk's steps, padded to `room`."""
-
-    def cut(leaf: Any, base: int, blank: float) -> Any:
-        own = np.asarray(leaf)[rows]
-        own = np.where(own >= 0, own - base, own) if base else own
-        return np.concatenate([own, np.full(room - len(own), blank, own.dtype)]).astype(own.dtype)
-
-    return Plan(
-        dt=cut(plan.dt, 0, -1),
-        hold=cut(plan.hold, first_interval, 0),
-        act=cut(plan.act, 0, -1),
-        tick=cut(plan.tick, first_tick, -1),
-        impulse=plan.impulse,
-        point=plan.point,
-        cut=plan.cut,
-    )
-
-
-def _pilot_part(pilot: Pilot, ticks: slice, intervals: slice, most_ticks: int, most_intervals: int) -> Pilot:
-    """A pilot with one chunk's targets and surroundings, padded by their last."""
-
-    def cut(leaf: Any, rows: slice, room: int, axis: int) -> Any:
-        index = np.minimum(rows.start + np.arange(room), leaf.shape[axis] - 1)
-        return np.take(leaf, index, axis)
-
-    def of_ticks(leaf: Any) -> Any:
-        return cut(leaf, ticks, most_ticks, 0)
-
-    return eqx.tree_at(
-        lambda it: (it.target, it.times, it.shake, it.around),
-        pilot,
-        (
-            jax.tree.map(of_ticks, pilot.target),
-            of_ticks(pilot.times),
-            of_ticks(pilot.shake),
-            jax.tree.map(lambda leaf: cut(leaf, intervals, most_intervals, -1), pilot.around),
-        ),
-    )
-
-
 def _surroundings(rig: Any, outside: Outside, since: Numbers) -> Surroundings:
     """The rows of `outside` for intervals that begin at `since`, components first, intervals last."""
     n = rig.count
@@ -284,16 +233,16 @@ def _surroundings(rig: Any, outside: Outside, since: Numbers) -> Surroundings:
         value = getattr(outside, name)
         if value is None:
             return None
-        return checks.numbers(f"outside.{name}", value, (len(outside.times), *shape))[row].T
+        return jnp.asarray(checks.numbers(f"outside.{name}", value, (len(outside.times), *shape))[row].T)
 
     share = columns("thrust_share", (n,))
     length = columns("cable_length", (n,))
     if getattr(rig, "winch", None) is None:
         length = None
     elif length is None:
-        length = np.repeat(np.asarray(rig.length)[:, None], len(since), axis=1)
+        length = jnp.asarray(np.repeat(np.asarray(rig.length)[:, None], len(since), axis=1))
     return Surroundings(
-        share=np.ones((n, len(since))) if share is None else share,
+        share=jnp.asarray(np.ones((n, len(since)))) if share is None else share,
         payload_force=columns("payload_force", (3,)),
         payload_torque=columns("payload_torque", (3,)),
         vehicle_force=columns("vehicle_force", (n, 3)),
@@ -348,14 +297,13 @@ def _joined(logs: list[tuple[int, Log]]) -> Log:
         rows = (log.step[used] + start, log.offset[used], log.located[used])
         parts.append((*rows, jax.tree.map(lambda leaf, used=used: leaf[used], log.reset)))
     step, offset, located, reset = jax.tree.map(lambda *each: np.concatenate(each), *parts)
-    return Log(step, offset, located, reset, np.asarray(len(step)), logs[-1][1].trouble)
+    count = np.asarray(len(step), np.int32)
+    return Log(*jax.tree.map(jnp.asarray, (step, offset, located, reset, count, logs[-1][1].trouble)))
 
 
 def _numbers(controller: Controller) -> Controller:
     """A controller whose plain numbers are arrays, so that changing one compiles nothing."""
-    return jax.tree.map(
-        lambda leaf: np.asarray(leaf) if isinstance(leaf, (int, float)) else leaf, controller
-    )
+    return jax.tree.map(lambda leaf: np.asarray(leaf) if isinstance(leaf, (int, float)) else leaf, controller)
 
 
 def _finite(record: Record) -> bool:

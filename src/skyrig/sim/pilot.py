@@ -30,6 +30,11 @@ class Noise(eqx.Module):
     rate: Float[Array, "*batch"]
     """rad/s, about each body axis."""
 
+    @staticmethod
+    def of(position: float = 0.0, velocity: float = 0.0, attitude: float = 0.0, rate: float = 0.0) -> Noise:
+        """Noise from plain numbers (m, m/s, rad, rad/s)."""
+        return Noise(*(jnp.asarray(float(it)) for it in (position, velocity, attitude, rate)))
+
 
 class Surroundings(eqx.Module):
     """What acts from outside, one column for each interval (last axis). None means never."""

@@ -1,0 +1,106 @@
+"""A scenario flown with a controller in the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import skyrig
+from skyrig import control
+from skyrig.errors import InputError
+from skyrig.flight.assembly import assemble, track
+from skyrig.flight.flight import Flight, Impact, Inputs
+from skyrig.flight.impacts import impacts
+from skyrig.sim.loop import Outside, closed_loop
+from skyrig.sim.pilot import Noise
+
+if TYPE_CHECKING:
+    from skyrig.scenario.build import Built
+
+
+def fly_closed_loop(built: Built, own: Any, progress: Callable[[float], None] | None) -> Flight:
+    """Fly with a controller in the loop."""
+    chosen = built.controller
+    controller = own
+    rate = built.scenario.spec.loop.control_rate
+    if own is None:
+        team = built.believed
+        try:
+            controller = control.build(
+                chosen.name, team.rig, team.airframes, chosen.gains, chosen.flavour, 1 / rate
+            )
+        except InputError as error:
+            raise InputError(f"{built.scenario.where}: controller.{error}") from None
+    acting = built.disturbances
+    since = np.unique([0.0, *acting.edges, *(reel.time for reel in acting.reels)])
+    load = acting.payload_wrench(since) or (None, None)
+    craft = acting.vehicle_wrench(since) or (None, None)
+    outside = Outside(
+        times=since,
+        thrust_share=acting.thrust_share(since),
+        payload_force=load[0],
+        payload_torque=load[1],
+        vehicle_force=craft[0],
+        vehicle_torque=craft[1],
+        cable_length=acting.cable_target(since) if acting.reels else None,
+    )
+    noise = built.noise
+    flown = closed_loop(
+        built.rig,
+        built.state,
+        controller,
+        built.team.airframes,
+        built.reference,
+        built.vehicle_references,
+        duration=built.duration,
+        control_rate=rate,
+        step=built.step,
+        outside=outside,
+        happenings=built.happenings,
+        noise=Noise.of(noise.position, noise.velocity, noise.attitude, noise.rate),
+        seed=built.seed,
+        progress=progress,
+    )
+    produced = Inputs(
+        times=flown.ticks,
+        commanded_thrust=flown.commanded_thrust,
+        commanded_moment=flown.commanded_moment,
+        thrust=flown.thrust,
+        moment=flown.moment,
+        saturated=flown.saturated,
+    )
+    flight = assemble(built, flown, produced, track(flown.measured_payload), track(flown.measured_vehicles))
+    return replace(flight, impacts=_impacts(built, flown, outside))
+
+
+def _impacts(built: Built, flown: Any, outside: Any) -> tuple[Impact, ...]:
+    """What a closed-loop flight's impacts did, from the same inputs flown again."""
+    if not any(event.kind == "impact" for event in flown.events):
+        return ()
+    row = np.clip(np.searchsorted(outside.times, flown.ticks + 1e-9, side="right") - 1, 0, None)
+
+    def rows(value: np.ndarray | None) -> np.ndarray | None:
+        return None if value is None else value[row]
+
+    def again(at: np.ndarray) -> Any:
+        return skyrig.rollout(
+            built.rig,
+            built.state,
+            np.append(flown.ticks, flown.times[-1]),
+            flown.thrust,
+            flown.moment,
+            payload_force=rows(outside.payload_force),
+            payload_torque=rows(outside.payload_torque),
+            vehicle_force=rows(outside.vehicle_force),
+            vehicle_torque=rows(outside.vehicle_torque),
+            winch=flown.winch,
+            happenings=built.happenings,
+            at=at,
+            step=built.step,
+            max_events=4096,
+        )
+
+    return impacts(built.rig, flown.events, built.duration, again)
