@@ -63,6 +63,25 @@ def test_random_hybrid_flights(n, kind):
     assert int(log.reset.loosened.sum()) > 10 * n, "releases happened"
 
 
+def apart(state, other, before):
+    """How far two ends of one step differ, each kind of quantity against its size before or after the step.
+
+    A batch is compiled to other instructions than a flight alone, so the two round differently, in whatever
+    way the processor at hand has. Rounding is in proportion to a quantity's size: 1e-12 m for places of a
+    metre, 1e-11 rad/s for rates of ten, so no fixed number of rad/s would mean the same on every machine.
+    """
+
+    def bodies(state, kind):
+        return np.concatenate([np.ravel(getattr(body, kind)) for body in (state.payload, state.vehicles)])
+
+    worst = 0.0
+    for kind in ("position", "velocity", "attitude", "rate"):
+        one, two, start = (bodies(it, kind) for it in (state, other, before))
+        size = max(1.0, np.abs(two).max(), np.abs(start).max())
+        worst = max(worst, float(np.abs(one - two).max()) / size)
+    return worst
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 6])
 def test_a_batch_equals_its_flights(n):
     # 2,000 random states, one step each: native batch, vmap and a loop
@@ -81,13 +100,13 @@ def test_a_batch_equals_its_flights(n):
     for k in range(count):
         lonely = alone(rigs[k], states[k], inputs[k])
         for whole in (together, mapped):
-            np.testing.assert_allclose(flat(pick(whole[0], k)), flat(lonely[0]), rtol=0, atol=1e-12)
+            assert apart(pick(whole[0], k), lonely[0], states[k]) < 1e-12
             np.testing.assert_array_equal(pick(whole[1], k).count, lonely[1].count)
             np.testing.assert_array_equal(pick(whole[0], k).taut, lonely[0].taut)
     with jax.disable_jit():
-        for k in range(5):
+        for k in range(5):  # of each size: 20 in all
             eager = one(rigs[k], states[k], inputs[k])
-            np.testing.assert_allclose(flat(eager[0]), flat(pick(together[0], k)), rtol=0, atol=1e-12)
+            assert apart(eager[0], pick(together[0], k), states[k]) < 1e-12
 
 
 def test_the_same_flight_gives_the_same_bits():

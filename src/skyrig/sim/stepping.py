@@ -8,7 +8,6 @@ until some flight of the batch needs it. All arrays carry the batch behind; no b
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -18,6 +17,8 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float, Int
 
 from skyrig.rigs.bodies import Inputs, Watch
+from skyrig.sim.crossing import earliest_crossing, fineness, peak_between
+from skyrig.sim.integrator import runge_kutta
 
 OK, LOG_FULL, TOO_MANY, UNSOLVED, TOO_FAST = range(5)
 """Troubles a log can report."""
@@ -123,30 +124,6 @@ def choose(lanes: Array, new: Any, old: Any) -> Any:
     return jax.tree.map(lambda a, b: jnp.where(lanes, a, b), new, old)
 
 
-def time_tolerance(dtype: Any) -> float:
-    """Width to which an event's time is bracketed (s)."""
-    return 1e-12 if dtype == jnp.float64 else 1e-6
-
-
-def runge_kutta(
-    rig: Any, state: Any, inputs: Inputs, dt: ArrayLike, fence: Callable[[Any], Any] = lambda tree: tree
-) -> tuple[Any, Watch, Array, Watch]:
-    """The classical fourth-order step, unsettled.
-
-    Returns the end state, the guards at the start and whether a reset is due there, and the guards at the
-    third stage. `fence` is put around every stage; a barrier there keeps XLA from fusing derivatives
-    without bound.
-    """
-    k1, first, due = rig.rates(state, inputs)
-    k1 = fence(k1)
-    k2 = fence(rig.rates(fence(k1.advance(state, dt / 2)), inputs)[0])
-    k3, middle, _ = rig.rates(fence(k2.advance(state, dt / 2)), inputs)
-    k3 = fence(k3)
-    k4 = fence(rig.rates(fence(k3.advance(state, dt)), inputs)[0])
-    mean = jax.tree.map(lambda a, b, c, d: (a + 2 * b + 2 * c + d) / 6, k1, k2, k3, k4)
-    return fence(mean.advance(state, dt)), first, due, middle
-
-
 def step(rig: Any, state: Any, inputs: Inputs, dt: ArrayLike, log: Log, index: ArrayLike) -> tuple[Any, Log]:
     """Advance by `dt` (s) with `inputs` held; resets are written to `log` under the step number `index`.
 
@@ -172,7 +149,7 @@ def step(rig: Any, state: Any, inputs: Inputs, dt: ArrayLike, log: Log, index: A
         past = last.value > jnp.maximum(first.value, 0.0)
         fired = jnp.any(past, axis=0)
         whole = trial >= dt - progress.elapsed
-        peak, risen = _peak(first, middle, last, trial)
+        peak, risen = peak_between(first, middle, last, trial)
         dip = whole & risen
         accepted = active & ~due & ~fired & ~dip & ~progress.bracket.closing
         done = choose(accepted, rig.rearm(end), progress.state)
@@ -202,23 +179,6 @@ def step(rig: Any, state: Any, inputs: Inputs, dt: ArrayLike, log: Log, index: A
     return progress.state, eqx.tree_at(lambda it: it.trouble, log, trouble)
 
 
-def _peak(first: Watch, middle: Watch, last: Watch, dt: Array) -> tuple[Array, Array]:
-    """Where (share of the step) a guard that ends below zero rose above it in between, by a parabola.
-
-    Halfway the guard is known from its slopes (a cubic) or else from the third stage.
-    """
-    start, end = first.value, last.value
-    cubic = (start + end) / 2 + dt / 8 * (first.slope - last.slope)
-    halfway = jnp.where(first.known * last.known > 0, cubic, middle.value)
-    curve = 2 * (start - 2 * halfway + end)
-    slope = 4 * halfway - 3 * start - end
-    bent = jnp.where(curve < 0, curve, -1.0)
-    place = jnp.clip(-slope / (2 * bent), 0.0, 1.0)
-    height = start - slope**2 / (4 * bent)
-    risen = (curve < 0) & (place > 1e-3) & (place < 1 - 1e-3) & (height > 0) & (start <= 0) & (end <= 0)
-    return jnp.min(jnp.where(risen, place, 1.0), axis=0), jnp.any(risen, axis=0)
-
-
 def _handle(
     rig,
     inputs,
@@ -236,7 +196,6 @@ def _handle(
     last: Watch,
 ) -> Progress:
     """The rare turns of a step: narrow the bracket, or reset, or look closer at a graze."""
-    tolerance = time_tolerance(dt.dtype)
     bracket = progress.bracket
     hit = active & ~due & fired
     missed = active & ~due & ~fired & bracket.closing
@@ -247,7 +206,8 @@ def _handle(
     before_watch = choose(fresh, first, choose(missed, last, bracket.before_watch))
     after = jnp.where(hit, trial, bracket.after)
     after_watch = choose(hit, last, bracket.after_watch)
-    crossing, overshoot = _crossing(before, after, before_watch, after_watch)
+    tolerance = fineness(after_watch)
+    crossing, overshoot = earliest_crossing(before, after, before_watch, after_watch)
     narrow = after - before
     closed = hit & ((overshoot <= tolerance) | (narrow <= tolerance))
     turns = jnp.where(hit | missed, bracket.turns + 1, 0)
@@ -280,31 +240,3 @@ def _handle(
         progress.resets + resetting,
         log,
     )
-
-
-def _crossing(before: Array, after: Array, early: Watch, late: Watch) -> tuple[Array, Array]:
-    """Earliest crossing by cubics through values and slopes, and how far past it `after` is (s)."""
-    width = after - before
-    fa, fb = jnp.minimum(early.value, 0.0), late.value
-    crossed = (fb > 0) & (fb > early.value)
-    rise = jnp.where(crossed, fb - fa, 1.0)
-    sloped = (early.known * late.known) > 0
-    da = jnp.where(sloped, early.slope * width, rise)
-    db = jnp.where(sloped, late.slope * width, rise)
-    curve = 3 * rise - 2 * da - db
-    twist = da + db - 2 * rise
-
-    def narrowed(_, bounds):
-        low, high, u = bounds
-        value = fa + u * (da + u * (curve + u * twist))
-        slope = da + u * (2 * curve + 3 * u * twist)
-        low, high = jnp.where(value > 0, low, u), jnp.where(value > 0, u, high)
-        newton = u - value / jnp.where(slope > 0, slope, rise)
-        return low, high, jnp.where((newton > low) & (newton < high), newton, (low + high) / 2)
-
-    # a guard that falls at first crosses on its way back up: search from the far end
-    guess = jnp.where(da < 0, 1.0, jnp.clip(-fa / rise, 0.0, 1.0))
-    *_, u = jax.lax.fori_loop(0, 24, narrowed, (jnp.zeros_like(guess), jnp.ones_like(guess), guess))
-    root = jnp.where(crossed, u, 1.0)
-    first = jnp.min(root, axis=0)
-    return before + first * width, (1 - first) * width

@@ -18,8 +18,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from skyrig.rigs.bodies import Bodies, Inputs
+from skyrig.sim.integrator import runge_kutta
 from skyrig.sim.plan import Plan
-from skyrig.sim.stepping import Log, choose, runge_kutta, step, when
+from skyrig.sim.stepping import Log, choose, step, when
 
 
 class Held(eqx.Module):
