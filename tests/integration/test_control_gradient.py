@@ -5,12 +5,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from control_loop import PERIOD, SUBSTEPS, linked, measure, slung
+from control_loop import PERIOD, SUBSTEPS, linked, slung
 
 from skyrig import trim
 from skyrig.control import Actuators, build, row, targets
 from skyrig.planning import circle
 from skyrig.rigs import Inputs
+from skyrig.sim.pilot import measure
 
 TICKS = 20
 REFERENCE = circle(radius=1, period=6, start=(0, 0, 1))

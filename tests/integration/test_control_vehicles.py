@@ -21,8 +21,8 @@ def around(rig, state, radius, period, **options):
 def errors(flight, references):
     """Distances of the vehicles from their references (m), (ticks, n)."""
     ticks = len(flight.thrust)
-    wanted = np.stack([each.sample(np.arange(ticks) * 0.01).position[:, 0] for each in references], axis=-1)
-    return np.linalg.norm(flight.craft.position - wanted, axis=1)
+    wanted = np.stack([each.sample(np.arange(ticks) * 0.01).position[:, 0] for each in references], axis=1)
+    return np.linalg.norm(flight.craft.position - wanted, axis=-1)
 
 
 @pytest.mark.parametrize("name", ["vehicle", "yaw-decoupled"])
@@ -38,7 +38,7 @@ def test_a_team_carries_its_load_around_by_flying_in_formation(name):
     away = errors(flight, each)
     assert away.max() < 0.03
     assert flight.taut.all()
-    heading = Rotation.from_quat(flight.craft.attitude[:, :, 0], scalar_first=True).as_euler("ZYX")[:, 0]
+    heading = Rotation.from_quat(flight.craft.attitude[:, 0], scalar_first=True).as_euler("ZYX")[:, 0]
     wanted = each[0].sample(np.arange(len(heading)) * 0.01).euler[:, 0, 2]
     slip = np.degrees(np.abs((heading - wanted + np.pi) % (2 * np.pi) - np.pi))
     assert slip.max() < 1
@@ -66,7 +66,7 @@ def test_without_the_load_in_the_integral_it_sags_and_recovers():
     place = [0.0, 0.0, 1.5]
     controller = build("vehicle", rig, airframes, gains={"carry": 0.0})
     flight = fly(rig, airframes, controller, hover(start=[0, 0, 1.0]), 30.0, start, each=[hover(start=place)])
-    height = flight.craft.position[:, 2, 0]
+    height = flight.craft.position[:, 0, 2]
     assert height.min() < 1.45
     assert abs(height[-1] - 1.5) < 0.01
 
@@ -78,6 +78,6 @@ def test_an_attitude_is_held():
     controller = build("attitude", rig, airframes)
     leaning = hover(start=[0, 0, 1.5], attitude=[0.0, 0.1, 0.3])
     flight = fly(rig, airframes, controller, hover(start=[0, 0, 1.0]), 3.0, start, each=[leaning])
-    euler = Rotation.from_quat(flight.craft.attitude[-1, :, 0], scalar_first=True).as_euler("ZYX")
+    euler = Rotation.from_quat(flight.craft.attitude[-1, 0], scalar_first=True).as_euler("ZYX")
     np.testing.assert_allclose(euler, [0.3, 0.1, 0.0], atol=5e-3)
     assert flight.craft.position[-1, 0, 0] > 1.0

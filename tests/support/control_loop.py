@@ -1,23 +1,16 @@
-"""A closed loop as small as can be, for tests of controllers: control at 100 Hz, physics at 500 Hz."""
+"""Rigs, references and flights for tests of controllers: control at 100 Hz, physics at 500 Hz."""
 
 from types import SimpleNamespace
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from skyrig import airframe, payload, trim
-from skyrig.algebra import attitude_rate, normalised
-from skyrig.control import Actuators, Measurement, row, targets
+from skyrig import airframe, closed_loop, payload, trim
 from skyrig.planning import circle, waypoints
-from skyrig.rigs import Bodies, Cable, Inputs, Linked, Slung
-from skyrig.sim.stepping import Log, step
+from skyrig.rigs import Cable, Linked, Slung
+from skyrig.sim import Noise, Outside
+from skyrig.sim.openloop import Track as Bodies
 
 PERIOD, SUBSTEPS = 0.01, 5
-ROOM = 3300
-"""Every flight is padded to so many ticks, so that one compilation serves all references."""
-
 WAYPOINTS = [[0, 0, 0], [0.5, -0.5, 0.25], [1, 0, 0.5], [1.5, -0.5, 0.75], [2, 0, 1]]
 
 
@@ -52,60 +45,6 @@ def linked(n=3, load="triangle", craft="dragonfly", yaw=None):
     return Linked.build(airframes, load, load.attachment_points("rigid", n), yaw), airframes
 
 
-def measure(rig, state, key=None, std=0.0):
-    """What a controller is told, with white noise of one standard deviation on every state."""
-    bodies = rig.bodies(state)
-    length = getattr(state, "length", None)
-    if length is None:
-        length = jnp.zeros((rig.count, *state.side.shape))
-    if key is None:
-        return Measurement(*bodies, length)
-
-    def blurred(body, key):
-        keys = jax.random.split(key, 4)
-        noise = [std * jax.random.normal(k, body.rate.shape) for k in keys]
-        return Bodies(
-            body.position + noise[0],
-            body.velocity + noise[1],
-            normalised(body.attitude + attitude_rate(body.attitude, noise[2])),
-            body.rate + noise[3],
-        )
-
-    keys = jax.random.split(key)
-    return Measurement(blurred(bodies[0], keys[0]), blurred(bodies[1], keys[1]), length)
-
-
-@eqx.filter_jit
-def loop(rig, controller, actuators, state, wanted, ticks, key, std, rows=512):
-    """Fly `ticks` ticks; records have room for all rows of `wanted`."""
-    log = Log.empty(rig, state, rows)
-    memory = controller.start(measure(rig, state))
-    length = jax.tree.leaves(wanted)[0].shape[0]
-
-    def look(state, command):
-        taut = rig.cable_state(state)[1]
-        return (*rig.bodies(state), command.thrust, command.moment, taut)
-
-    def tick(k, carry):
-        state, memory, log, record = carry
-        seen = measure(rig, state, jax.random.fold_in(key, k), std)
-        memory, command = controller(memory, k * PERIOD, row(wanted, k), seen)
-        _, made = actuators(None, command, PERIOD)
-        record = jax.tree.map(lambda all, one: all.at[k].set(one), record, look(state, command))
-        inputs = Inputs(made.thrust, made.moment, winch=command.winch)
-
-        def physics(i, carry):
-            return step(rig, *carry[:1], inputs, PERIOD / SUBSTEPS, carry[1], k * SUBSTEPS + i)
-
-        state, log = jax.lax.fori_loop(0, SUBSTEPS, physics, (state, log))
-        return state, memory, log, record
-
-    _, first = controller(memory, 0.0, row(wanted, 0), measure(rig, state))
-    blank = jax.tree.map(lambda one: jnp.zeros((length, *one.shape), one.dtype), look(state, first))
-    state, memory, log, record = jax.lax.fori_loop(0, ticks, tick, (state, memory, log, blank))
-    return state, memory, log, record
-
-
 def fly(
     rig,
     airframes,
@@ -118,47 +57,50 @@ def fly(
     seed=0,
     efficiency=1.0,
     each=None,
+    lag=None,
 ):
-    """A flight from hover on the payload's reference (or from `start`), and the errors against it.
+    """A flight from hover on the payload's reference (or from `start`), with its errors at every tick.
 
     With `each`, references of the vehicles, the controller is told those instead.
     """
     duration = float(reference.duration) if seconds is None else seconds
-    ticks = int(np.ceil(duration / PERIOD - 1e-9))
-    sample = reference.sample(np.minimum(np.arange(max(ROOM, ticks)), ticks) * PERIOD)
-    state = trim(rig, sample.position[0, 0]).state if start is None else start
-    actuators = Actuators.build(airframes, efficiency=efficiency)
-    if each is None:
-        wanted = targets(controller, sample)
-    else:
-        times = np.minimum(np.arange(max(ROOM, ticks)), ticks) * PERIOD
-        wanted = targets(controller, vehicles=[one.sample(times) for one in each])
-    final, memory, log, record = loop(
+    state = trim(rig, reference.start.position[0]).state if start is None else start
+    share = np.broadcast_to(np.asarray(efficiency, dtype=float), (1, rig.count))
+    flown = closed_loop(
         rig,
-        controller,
-        actuators,
         state,
-        wanted,
-        jnp.asarray(ticks),
-        jax.random.key(seed),
-        jnp.asarray(std),
+        controller,
+        airframes,
+        reference if each is None else None,
+        each,
+        duration=duration,
+        control_rate=1 / PERIOD,
+        step=PERIOD / SUBSTEPS,
+        outside=Outside(np.zeros(1), thrust_share=share),
+        noise=Noise.of(std, std, std, std),
+        seed=seed,
+        rotor_lag=lag,
     )
-    load, craft, thrust, moment, taut = jax.tree.map(lambda leaf: np.asarray(leaf)[:ticks], record)
-    assert int(log.trouble) == 0
-    away = load.position - sample.position[:ticks, 0]
-    w, v = sample.attitude[:ticks, :1], sample.attitude[:ticks, 1:]
+    rows = np.searchsorted(flown.times, flown.ticks + 1e-9, side="right") - 1
+    load, craft = (
+        Bodies(*(np.asarray(leaf)[rows] for leaf in (it.position, it.velocity, it.attitude, it.rate)))
+        for it in (flown.payload, flown.vehicles)
+    )
+    sample = reference.sample(flown.ticks)
+    away = load.position - sample.position[:, 0]
+    w, v = sample.attitude[:, :1], sample.attitude[:, 1:]
     q = load.attitude
     turn = w * q[:, 1:] - q[:, :1] * v - np.cross(v, q[:, 1:])
     angle = 2 * np.arcsin(np.clip(np.linalg.norm(turn, axis=1), 0, 1))
     return SimpleNamespace(
         load=load,
         craft=craft,
-        thrust=thrust,
-        moment=moment,
-        taut=taut,
-        final=final,
-        memory=memory,
-        events=int(log.count),
+        thrust=flown.commanded_thrust,
+        moment=flown.commanded_moment,
+        taut=flown.taut[rows],
+        final=flown.final,
+        memory=flown.memory,
+        events=len(flown.events),
         error=np.linalg.norm(away, axis=1),
         angle=angle,
         rmse=float(np.sqrt((away**2).sum(axis=1).mean())),

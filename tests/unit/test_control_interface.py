@@ -5,13 +5,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from control_loop import linked, measure, slung
+from control_loop import linked, slung
 
 from skyrig import InputError, trim
 from skyrig.control import Command, Function, Measurement, build, row, targets
 from skyrig.planning import circle, hover
 from skyrig.rigs import Bodies, Inputs
 from skyrig.sim.batch import spread, stack
+from skyrig.sim.pilot import measure
 
 PAYLOAD = [("cables", "full"), ("cables", "published")]
 VEHICLE = [("vehicle", "full"), ("vehicle", "published"), ("yaw-decoupled", "full"), ("attitude", "full")]

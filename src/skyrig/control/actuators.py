@@ -152,6 +152,16 @@ class Actuators(eqx.Module):
             fade = jnp.exp(-dt / it.lag)
             made = wanted + (rotors - wanted) * (1 - fade) * it.lag / dt
             rotors = wanted + (rotors - wanted) * fade
+        return rotors, self.produced(made, saturated, efficiency)
+
+    def produced(
+        self,
+        rotors: Float[Array, "r n *batch"],
+        saturated: Bool[Array, "r n *batch"],
+        efficiency: Float[Array, " n *batch"] | None = None,
+    ) -> Produced:
+        """Thrust and moment that rotors make at these thrusts (N)."""
+        it = fitted(self, rotors[0])
         share = it.efficiency if efficiency is None else efficiency
-        force = share * (it.mixing * made[None]).sum(1)
-        return rotors, Produced(force[0], force[1:], made, saturated)
+        force = share * (it.mixing * rotors[None]).sum(1)
+        return Produced(force[0], force[1:], rotors, saturated)

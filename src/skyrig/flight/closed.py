@@ -25,12 +25,12 @@ def fly_closed_loop(built: Built, own: Any, progress: Callable[[float], None] | 
     """Fly with a controller in the loop."""
     chosen = built.controller
     controller = own
-    rate = built.scenario.spec.loop.control_rate
+    rate, lag = built.scenario.spec.loop.control_rate, built.scenario.spec.loop.rotor_lag
     if own is None:
         team = built.believed
         try:
             controller = control.build(
-                chosen.name, team.rig, team.airframes, chosen.gains, chosen.flavour, 1 / rate
+                chosen.name, team.rig, team.airframes, chosen.gains, chosen.flavour, 1 / rate, lag
             )
         except InputError as error:
             raise InputError(f"{built.scenario.where}: controller.{error}") from None
@@ -62,6 +62,7 @@ def fly_closed_loop(built: Built, own: Any, progress: Callable[[float], None] | 
         happenings=built.happenings,
         noise=Noise.of(noise.position, noise.velocity, noise.attitude, noise.rate),
         seed=built.seed,
+        rotor_lag=lag,
         progress=progress,
     )
     produced = Inputs(
@@ -78,8 +79,9 @@ def fly_closed_loop(built: Built, own: Any, progress: Callable[[float], None] | 
 
 def _impacts(built: Built, flown: Any, outside: Any) -> tuple[Impact, ...]:
     """What a closed-loop flight's impacts did, from the same inputs flown again."""
-    if not any(event.kind == "impact" for event in flown.events):
-        return ()
+    lag = built.scenario.spec.loop.rotor_lag
+    if lag or not any(event.kind == "impact" for event in flown.events):
+        return ()  # rotors that lag change from step to step, which is not recorded
     row = np.clip(np.searchsorted(outside.times, flown.ticks + 1e-9, side="right") - 1, 0, None)
 
     def rows(value: np.ndarray | None) -> np.ndarray | None:

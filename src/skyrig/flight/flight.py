@@ -164,7 +164,7 @@ class Flight:
     events: tuple[FlightEvent, ...] = ()
     """In order of time."""
     impacts: tuple[Impact, ...] = ()
-    """Velocities on either side of each impact, where they were worked out (open-loop flights)."""
+    """Velocities on either side of each impact; none where rotors lag."""
     scenario: str = field(default="", repr=False)
     """The scenario as YAML."""
     metrics: dict[str, Any] = field(default_factory=dict, repr=False)

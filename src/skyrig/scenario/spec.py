@@ -174,6 +174,9 @@ class Loop(_Part, frozen=True, kw_only=True):
 
     control_rate: Annotated[float, _unit("Hz", "How often the controller acts", gt=0, le=1e4)] = 100.0
     step: Annotated[float, _unit("s", "Longest physics step", ge=1e-5, le=0.05)] = 0.002
+    rotor_lag: Annotated[
+        float, _unit("s", "Time constant with which rotors follow; 0 for at once", ge=0, le=1)
+    ] = 0.0
 
 
 class Noise(_Part, frozen=True, kw_only=True):

@@ -77,6 +77,8 @@ class ClosedLoop:
     events: list[Event] = field(repr=False)
     final: Any = field(repr=False)
     """State at the end."""
+    memory: Any = field(repr=False)
+    """The controller's, at the end."""
     ticks: Numbers
     """(K,) since when each interval holds: every tick, and where something outside changes (s)."""
     measured_payload: Track
@@ -112,6 +114,7 @@ def closed_loop(
     happenings: Sequence[Poke | Cut] = (),
     noise: Noise | None = None,
     seed: int = 0,
+    rotor_lag: float | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> ClosedLoop:
     """Fly a rig with a controller in the loop.
@@ -131,6 +134,7 @@ def closed_loop(
         happenings: Pokes and cuts.
         noise: Of the measurements; none if left out.
         seed: Of the noise.
+        rotor_lag: Time constant with which rotors follow their commands (s); at once if left out.
         progress: Called now and then with the time flown so far (s).
     """
     known = [it for it in (payload, *(vehicles or ())) if it is not None]
@@ -152,7 +156,7 @@ def closed_loop(
     target = targets(Controller() if told else controller, wanted, each)
     pilot = Pilot(
         controller=Told() if told else _numbers(controller),
-        actuators=Actuators.build(airframes),
+        actuators=Actuators.build(airframes, lag=rotor_lag or None),
         target=target,
         times=jnp.asarray(ticks),
         around=job.around,
@@ -160,8 +164,8 @@ def closed_loop(
         shake=jnp.asarray(np.random.default_rng(seed).standard_normal((len(ticks), 4, 3, 1 + rig.count))),
         period=jnp.asarray(1 / control_rate),
     )
-    pieces, logs, final = _flown(job, state, pilot, controller if told else None, progress)
-    return _gathered(job, pieces, logs, final, state)
+    pieces, logs, *final = _flown(job, state, pilot, controller if told else None, progress)
+    return _gathered(job, pieces, logs, state, *final)
 
 
 @dataclass(frozen=True)
@@ -174,7 +178,7 @@ class _Job:
 
 def _flown(
     job: _Job, state: Any, pilot: Pilot, asked: Callable[..., Any] | None, progress: Callable | None
-) -> tuple[list[Record], list[tuple[int, Log]], Any]:
+) -> tuple[list[Record], list[tuple[int, Log]], Any, Any]:
     """All chunks, one after the other, until the end or the first trouble."""
     memory: Memory | None = None
     pieces, logs = [], []
@@ -209,7 +213,7 @@ def _flown(
             progress(float(job.planned.times[start - 1]))
         if int(log.trouble) != OK or not _finite(pieces[-1]):
             break
-    return pieces, logs, state
+    return pieces, logs, state, None if memory is None else memory.controller
 
 
 @eqx.filter_jit
@@ -252,7 +256,7 @@ def _surroundings(rig: Any, outside: Outside, since: Numbers) -> Surroundings:
 
 
 def _gathered(
-    job: _Job, pieces: list[Record], logs: list[tuple[int, Log]], final: Any, begin: Any
+    job: _Job, pieces: list[Record], logs: list[tuple[int, Log]], begin: Any, final: Any, memory: Any
 ) -> ClosedLoop:
     record = jax.tree.map(lambda *parts: np.concatenate(parts), *pieces)
     count = len(record.taut)
@@ -277,6 +281,7 @@ def _gathered(
         cable_length=record.length,
         events=found,
         final=final,
+        memory=memory,
         ticks=np.concatenate([[0.0], times])[first] if len(first) else times[:0],
         measured_payload=Track(*xyz_last(seen_load)),
         measured_vehicles=Track(*xyz_last(seen_craft)),

@@ -60,6 +60,8 @@ class Memory(eqx.Module):
     seen: Measurement
     command: Command
     made: Produced
+    rotors: Float[Array, "r n *batch"] | None = None
+    """Thrust of every rotor (N), where rotors lag."""
 
 
 def measure(rig: Any, state: Any) -> Measurement:
@@ -135,6 +137,8 @@ class Pilot(eqx.Module):
             seen,
             Command(still, none, winch),
             Produced(still, none, rotors, rotors > 0),
+            # not a number until the first command: rotors are then taken to have been at it already
+            None if self.actuators.lag is None else rotors + jnp.nan,
         )
 
     def __call__(
@@ -152,7 +156,15 @@ class Pilot(eqx.Module):
         memory = branch(
             first & (tick >= 0), lambda memory: self.decide(rig, memory, state, now, around), memory
         )
+        if self.actuators.lag is not None:
+            memory = self.turned(memory, plan.dt[index], first)
         return memory, inputs(memory, around)
+
+    def turned(self, memory: Memory, dt: Array, first: Any) -> Memory:
+        """The rotors a step later, and what they make on average meanwhile."""
+        goes = first & (dt > 0)
+        rotors, made = self.actuators(memory.rotors, memory.command, jnp.where(dt > 0, dt, 1.0))
+        return choose(goes, Memory(memory.controller, memory.seen, memory.command, made, rotors), memory)
 
     def kept(self, memory: Memory) -> tuple[Bodies, Bodies, Command, Produced]:
         """What the controller was told, what it asked for and what the rotors made of it."""
@@ -163,7 +175,11 @@ class Pilot(eqx.Module):
         t, target, shake = now
         seen = blurred(measure(rig, state), self.noise, shake)
         own, command = self.controller(memory.controller, t, target, seen)
-        return Memory(own, seen, *self.made(rig, seen, command, around))
+        command, made = self.made(rig, seen, command, around)
+        rotors = memory.rotors
+        if rotors is not None:
+            rotors = jnp.where(jnp.isnan(rotors), made.rotors, rotors)
+        return Memory(own, seen, command, made, rotors)
 
     def made(
         self, rig: Any, seen: Measurement, command: Command, around: Surroundings
@@ -176,8 +192,8 @@ class Pilot(eqx.Module):
             assert around.length is not None
             winch = reel(seen.length, around.length, rig.winch, self.period)
         command = Command(command.thrust, command.moment, winch)
-        _, made = self.actuators(None, command, self.period)
-        return command, made
+        rotors, saturated = self.actuators.rotor_thrusts(command)
+        return command, self.actuators.produced(rotors, saturated)
 
 
 def inputs(memory: Memory, around: Surroundings) -> Inputs:
