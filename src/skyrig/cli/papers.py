@@ -1,0 +1,57 @@
+"""The command that runs papers' results again: `reproduce`."""
+
+from __future__ import annotations
+
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from skyrig.errors import InputError
+from skyrig.papers import PAPERS
+
+Paper = Annotated[str, tyro.conf.arg(metavar="PAPER")]
+Number = Annotated[tuple[int, ...], tyro.conf.arg(metavar="N")]
+Directory = Annotated[Path, tyro.conf.arg(metavar="DIR")]
+
+
+def reproduce(
+    paper: tyro.conf.Positional[Paper],
+    /,
+    *,
+    table: tyro.conf.UseAppendAction[Number] = (),
+    figure: tyro.conf.UseAppendAction[Number] = (),
+    out: Directory = Path("reproduced"),
+) -> None:
+    """Run a paper's results again and write them next to what it printed.
+
+    Args:
+        paper: Which paper; rotortm.
+        table: Number of a table, 3, 5 or 6 of rotortm; may be given several times.
+        figure: Number of a figure, 8 to 20 of rotortm; may be given several times. Left out both, everything.
+        out: Folder to write the page, its pictures and their data to.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    if paper not in PAPERS:
+        raise InputError(f"There is no paper {paper!r} to reproduce: the papers are {', '.join(PAPERS)}.")
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is in the way: a folder is needed to write the page to.")
+    began = time.perf_counter()
+    module = import_module(PAPERS[paper])
+    module.choose(table, figure)
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        line = bar.add_task("compiling", total=None)
+
+        def tell(done: int, total: int, label: str) -> None:
+            bar.update(line, completed=done, total=total, description=label)
+
+        pages = module.reproduce(out, table, figure, tell)
+    console = Console(highlight=False)
+    for written in pages:
+        console.print(f"Page: {written}", soft_wrap=True)
+    console.print(f"It took {time.perf_counter() - began:.0f} s.")

@@ -1,0 +1,6 @@
+"""Papers whose results skyrig runs again, side by side with what they printed."""
+
+from __future__ import annotations
+
+PAPERS: dict[str, str] = {"rotortm": "skyrig.papers.rotortm"}
+"""The module of each paper, by its name on the command line; each has `choose` and `reproduce`."""

@@ -1,0 +1,142 @@
+"""What an impact did, to the last digit: both sides of the jump, drawn from the same inputs flown again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import skyrig
+from skyrig.flight import Flight
+from skyrig.flight.distances import cable_ends
+from skyrig.flight.impacts import NEAR
+from skyrig.flight.turns import turn
+from skyrig.scenario import Scenario
+
+MOST = 4
+"""Impacts of a flight that are looked at."""
+
+
+@dataclass(frozen=True)
+class Jolt:
+    """One cable's impact; pairs are just before and just after."""
+
+    time: float
+    """When (s)."""
+    cable: int
+    """Which cable, counted from 0."""
+    impulse: float
+    """Along the cable (N s)."""
+    along: tuple[float, float]
+    """Speed of the cable's ends apart (m/s)."""
+    across: tuple[float, float]
+    """Their speed against each other across the cable (m/s)."""
+    across_jump: float
+    """Size of the jump in their relative velocity across the cable (m/s)."""
+    vehicle_across_jump: float
+    """Size of the jump in the vehicle's velocity across the cable (m/s)."""
+    momentum_jump: float
+    """Size of the jump in the momentum of payload and vehicles together (kg m/s)."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """The ends of one cable over time; an impact has two rows, before and after."""
+
+    time: np.ndarray
+    """(T,) s."""
+    distance: np.ndarray
+    """(T,) between the ends (m)."""
+    along: np.ndarray
+    """(T,) speed apart (m/s)."""
+    across: np.ndarray
+    """(T,) speed against each other across the cable (m/s)."""
+    length: float
+    """Of the cable (m)."""
+
+
+def jolts(flight: Flight, known: Scenario) -> tuple[Jolt, ...]:
+    """The first few impacts of a flight whose inputs alone act on the rig, pokes aside."""
+    if not flight.impacts:
+        return ()
+    built, inputs = known.build(), flight.inputs
+    hits = flight.impacts[:MOST]
+    flown = skyrig.rollout(
+        built.rig,
+        built.state,
+        np.append(inputs.times, flight.times[-1]),
+        inputs.thrust,
+        inputs.moment,
+        happenings=built.happenings,
+        at=np.concatenate([hit.time + NEAR * np.array([-2, -1, 1, 2]) for hit in hits]),
+        step=built.step,
+        max_events=4096,
+    )
+    found = []
+    for row, hit in enumerate(hits):
+        rows, k = slice(4 * row, 4 * row + 4), hit.cable
+        load, craft = flown.payload, flown.vehicles
+        arm, hook = flight.rig.attachments[k], flight.rig.hooks[k]
+        attitude, rate = np.asarray(load.attitude)[rows], np.asarray(load.rate)[rows]
+        own, own_rate = np.asarray(craft.attitude)[rows, k], np.asarray(craft.rate)[rows, k]
+        velocity = np.asarray(craft.velocity)[rows, k]
+        start = np.asarray(craft.position)[rows, k] + turn(own, hook)
+        apart = _limits(np.asarray(load.position)[rows] + turn(attitude, arm) - start)
+        xi = apart / np.linalg.norm(apart, axis=1, keepdims=True)
+        relative = np.asarray(load.velocity)[rows] + turn(attitude, np.cross(rate, arm)) - velocity
+        relative = _limits(relative - turn(own, np.cross(own_rate, hook)))
+        across = _across(relative, xi)
+        found.append(
+            Jolt(
+                time=hit.time,
+                cable=k,
+                impulse=hit.impulse,
+                along=_pair(np.einsum("ti,ti->t", relative, xi)),
+                across=_pair(np.linalg.norm(across, axis=1)),
+                across_jump=_size(across[1] - across[0]),
+                vehicle_across_jump=_size(np.diff(_across(_limits(velocity), xi), axis=0)),
+                momentum_jump=_size(hit.momentum[1] - hit.momentum[0]),
+            )
+        )
+    return tuple(found)
+
+
+def series(flight: Flight, k: int) -> Series:
+    """How the ends of cable `k` moved against each other."""
+    start, end = cable_ends(flight)
+    apart = end[:, k] - start[:, k]
+    distance = np.linalg.norm(apart, axis=1)
+    xi = apart / np.maximum(distance, 1e-12)[:, None]
+    load, craft, rig = flight.payload, flight.vehicles, flight.rig
+    relative = load.velocity + turn(load.attitude, np.cross(load.rate, rig.attachments[k]))
+    relative = relative - craft.velocity[:, k]
+    relative = relative - turn(craft.attitude[:, k], np.cross(craft.rate[:, k], rig.hooks[k]))
+    along = np.einsum("ti,ti->t", relative, xi)
+    across = np.linalg.norm(_across(relative, xi), axis=1)
+    own = [hit for hit in flight.impacts if hit.cable == k]
+    rows = np.repeat(np.searchsorted(flight.times, [hit.time for hit in own]), 2)
+    length = float(flight.cables.length[0, k])
+    return Series(
+        time=np.insert(flight.times, rows, np.repeat([hit.time for hit in own], 2)),
+        distance=np.insert(distance, rows, length),
+        along=np.insert(along, rows, [value for hit in own for value in hit.along]),
+        across=np.insert(across, rows, [value for hit in own for value in hit.across]),
+        length=length,
+    )
+
+
+def _limits(samples: np.ndarray) -> np.ndarray:
+    """Values just before and just after, from samples at -2, -1, 1 and 2 small steps."""
+    return np.stack([2 * samples[1] - samples[0], 2 * samples[2] - samples[3]])
+
+
+def _across(vectors: np.ndarray, xi: np.ndarray) -> np.ndarray:
+    return vectors - np.einsum("ti,ti->t", vectors, xi)[:, None] * xi
+
+
+def _pair(values: np.ndarray) -> tuple[float, float]:
+    return float(values[0]), float(values[1])
+
+
+def _size(vector: np.ndarray) -> float:
+    return float(np.linalg.norm(vector))
