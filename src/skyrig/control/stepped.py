@@ -89,7 +89,7 @@ def looks(target: Target, tick: int) -> Wanted:
 
 
 def answer(controller: Callable[..., Any], t: float, target: Wanted, measurement: Measurement) -> Command:
-    """The controller's command with one tick in front, components first, checked."""
+    """The controller's command, components first, checked."""
     payload, vehicles = (
         SeenBodies(*(np.asarray(leaf).T for leaf in (it.position, it.velocity, it.attitude, it.rate)))
         for it in (measurement.payload, measurement.vehicles)
@@ -114,5 +114,5 @@ def answer(controller: Callable[..., Any], t: float, target: Wanted, measurement
             raise InputError(f"controller must return {name} of shape {want}, not {have}.")
         if not np.isfinite(array).all():
             raise InputError(f"controller returned {name} that is not finite at t = {t:g} s.")
-        checked.append(jnp.asarray(array.T[None]))
+        checked.append(jnp.asarray(array.T))
     return Command(*checked)

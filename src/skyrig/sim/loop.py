@@ -193,7 +193,8 @@ def _flown(
             index = np.asarray(ticks.start if ticks.stop > ticks.start else ticks.start - 1)
             seen = jax.tree.map(np.asarray, _seen(job.rig, state, pilot.noise, pilot.shake[index]))
             command = answer(asked, float(job.ticks[index]), looks(pilot.target, int(index)), seen)
-            part = eqx.tree_at(lambda it: it.target, part, Target(None, None, command))
+            told = jax.tree.map(lambda leaf: leaf[None], command)
+            part = eqx.tree_at(lambda it: it.target, part, Target(None, None, told))
         if memory is None:
             shapes = eqx.filter_eval_shape(part.fresh, job.rig, state)
             memory = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
