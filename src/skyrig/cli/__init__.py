@@ -15,7 +15,6 @@ import tyro
 from skyrig.cli.flights import compare, export, fly, plot
 from skyrig.cli.papers import reproduce
 from skyrig.cli.scenarios import check, list_scenarios, schema, show
-from skyrig.cli.studio import studio
 from skyrig.errors import FlightDiverged, InputError
 
 COMMANDS = {
@@ -27,7 +26,6 @@ COMMANDS = {
     "plot": plot,
     "compare": compare,
     "export": export,
-    "studio": studio,
     "reproduce": reproduce,
 }
 
