@@ -10,15 +10,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
-from jax.typing import ArrayLike
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Float
 
 from skyrig import algebra, checks
 from skyrig.algebra import apply, apply_transposed, cross
 from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
-from skyrig.rigs.bodies import Bodies, Inputs, Reset, Watch, bodies_from_arrays, rearmed
+from skyrig.rigs.bodies import Bodies, Inputs, bodies_from_arrays
 from skyrig.rigs.cables import checked, inverse
+from skyrig.rigs.smooth import Smooth
 
 
 class LinkedState(eqx.Module):
@@ -39,7 +39,7 @@ class LinkedRate(eqx.Module):
         return LinkedState(jax.tree.map(lambda x, k: x + dt * k, state.body, self.body), state.side)
 
 
-class Linked(eqx.Module):
+class Linked(Smooth):
     """n vehicles rigidly on one payload, each with its own yaw; build one with `Linked.build`."""
 
     mass: Float[Array, "*batch"]
@@ -190,70 +190,10 @@ class Linked(eqx.Module):
             )
         )
 
-    def tension(self, state: LinkedState, inputs: Inputs | None) -> Float[Array, "0 *batch"]:
-        """No cables, no tensions."""
-        return jnp.zeros((0, *state.side.shape), state.side.dtype)
-
-    def cable_state(self, state: LinkedState) -> tuple[Array, Array]:
-        """No cables."""
-        none = self.tension(state, None)
-        return none, none.astype(bool)
-
-    def rates(self, state: LinkedState, inputs: Inputs):
-        """Derivative, guards, and whether a reset is due now (never)."""
-        return self.derivative(state, inputs), self._watch(state), jnp.zeros_like(state.side, dtype=bool)
-
-    def settle(self, state: LinkedState, inputs: Inputs, polish: bool = True) -> tuple[LinkedState, Watch]:
-        """Quaternion back at length one; guards at the end."""
+    def tidy(self, state: LinkedState) -> LinkedState:
+        """Quaternion back at length one."""
         attitude = algebra.normalised(state.body.attitude)
-        state = eqx.tree_at(lambda s: s.body.attitude, state, attitude)
-        return state, self._watch(state)
-
-    def _height(self, state: LinkedState) -> tuple[Array, Array]:
-        payload, _ = self.bodies(state)
-        return payload.position[2], payload.velocity[2]
-
-    def _watch(self, state: LinkedState) -> Watch:
-        height, climb = self._height(state)
-        aside = state.side == 0
-        value = jnp.where(aside, -1.0, -state.side * height)
-        known = (~aside).astype(value.dtype)[None]
-        return Watch(value[None], (-state.side * climb)[None], known, jnp.zeros_like(aside))
-
-    def guards_off(self, state: LinkedState) -> Watch:
-        """Guards that all stay below zero."""
-        one = jnp.ones((1, *state.side.shape), state.side.dtype)
-        return Watch(-one, 0 * one, 0 * one, jnp.zeros_like(state.side, dtype=bool))
-
-    def blank(self, state: LinkedState) -> Reset:
-        """A reset in which nothing happened."""
-        no = jnp.zeros((0, *state.side.shape), bool)
-        never = jnp.zeros_like(state.side, dtype=bool)
-        return Reset(no, no, no, never, no.astype(state.side.dtype), no, no, no, never)
-
-    def reset(
-        self, state: LinkedState, inputs: Inputs, patience: ArrayLike = 1.0
-    ) -> tuple[LinkedState, Reset]:
-        """The payload passed z = 0: nothing changes but which side counts."""
-        passed = -state.side * self._height(state)[0] > 0
-        record = eqx.tree_at(
-            lambda r: (r.ground, r.solved), self.blank(state), (passed, jnp.ones_like(passed))
-        )
-        return LinkedState(state.body, jnp.where(passed, 0.0, state.side)), record
-
-    def replay(
-        self, state: LinkedState, inputs: Inputs, row: Reset, located: Bool[Array, "*batch"]
-    ) -> tuple[LinkedState, Float[Array, "*batch"]]:
-        """The reset of `row` again; no time shifts, since nothing jumps."""
-        return LinkedState(state.body, jnp.where(row.ground, 0.0, state.side)), jnp.zeros_like(state.side)
-
-    def rearm(self, state: LinkedState) -> LinkedState:
-        """Watch z = 0 again once the payload has left it."""
-        return LinkedState(state.body, rearmed(state.side, self._height(state)[0]))
-
-    def prepare(self, state: LinkedState, inputs: Inputs, dt: Array) -> LinkedState:
-        """Nothing to set before a step."""
-        return state
+        return eqx.tree_at(lambda s: s.body.attitude, state, attitude)
 
     def poke(self, state: LinkedState, impulse: Array, point: Array) -> LinkedState:
         """An impulse (N s, world frame) at a point of the payload (m, payload frame)."""
@@ -262,10 +202,6 @@ class Linked(eqx.Module):
         spin = apply(self.inverse_inertia, cross(self.payload_offset + point, local))
         changed = Bodies(body.position, body.velocity + impulse / self.mass, body.attitude, body.rate + spin)
         return LinkedState(changed, state.side)
-
-    def sever(self, state: LinkedState, cut: Array) -> LinkedState:
-        """There is nothing to cut."""
-        return state
 
 
 def _steiner(arm: Array) -> Array:
