@@ -4,6 +4,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from rigging import drop, triangle
 
 from skyrig import Poke, Slung, rollout, trim
@@ -39,25 +40,61 @@ def test_smooth_flights_differentiate_exactly():
         np.testing.assert_allclose(reverse[k], slope, rtol=1e-6)
 
 
-def impact_cost(x):
+def agree(cost, x, kinds):
+    """Reverse mode against central differences over steps that keep the sequence of events."""
+    value, flight = cost(x)
+    assert [event.kind for event in flight.events if event.kind != "taut"][: len(kinds)] == kinds
+    slope = jax.grad(lambda x: cost(x)[0])(x)
+    for k in range(len(x)):
+        difference = central(lambda v, k=k: float(cost(x.at[k].set(v))[0]), float(x[k]), 1e-5)
+        np.testing.assert_allclose(slope[k], difference, rtol=1e-6)
+    return slope, flight
+
+
+def impact_cost(x, restitution=0.0, duration=0.4):
     """Place of the payload of Fig. 16 after the impact, by thrust, mass, length and place."""
     rig, state, thrust = drop()
-    rig = eqx.tree_at(lambda r: r.payload_mass, rig, rig.payload_mass * x[1])
+    rig = eqx.tree_at(
+        lambda r: (r.payload_mass, r.restitution), rig, (rig.payload_mass * x[1], jnp.asarray(restitution))
+    )
     state = eqx.tree_at(lambda s: s.length, state, state.length * x[2])
     state = eqx.tree_at(
         lambda s: s.payload.position, state, state.payload.position + jnp.array([1.0, 0, 0]) * x[3]
     )
-    flight = rollout(rig, state, [0, 0.4], jnp.asarray(thrust) * x[0])
-    return flight.payload.position[-1] @ jnp.array([1.0, 0.0, 2.0]) + 0.1 * flight.vehicles.velocity[-1, 0, 2]
+    flight = rollout(rig, state, [0, duration], jnp.asarray(thrust) * x[0])
+    place = flight.payload.position[-1] @ jnp.array([1.0, 0.0, 2.0])
+    return place + 0.1 * flight.vehicles.velocity[-1, 0, 2], flight
 
 
 def test_one_impact_differentiates():
     x = jnp.array([1.0, 1.0, 1.0, 0.0])
-    reverse = jax.grad(impact_cost)(x)
-    np.testing.assert_allclose(jax.jacfwd(impact_cost)(x), reverse, rtol=1e-9)
-    for k in range(4):
-        slope = central(lambda v, k=k: float(impact_cost(x.at[k].set(v))), float(x[k]), 1e-5)
-        np.testing.assert_allclose(reverse[k], slope, rtol=1e-4)
+    reverse, flight = agree(impact_cost, x, ["impact"])
+    assert len(flight.events) == 1
+    np.testing.assert_allclose(jax.jacfwd(lambda x: impact_cost(x)[0])(x), reverse, rtol=1e-9)
+
+
+def test_bounces_differentiate_to_rest():
+    # fourteen impacts, geometrically faster, and the cable taut in the end
+    _, flight = agree(lambda x: impact_cost(x, 0.4, 0.6), jnp.array([1.0, 1.0, 1.0, 0.0]), ["impact"] * 10)
+    assert flight.taut[-1, 0]
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.3])
+def test_a_poke_that_loosens_a_cable_differentiates(restitution):
+    def cost(x):
+        rig = triangle()
+        hover = trim(rig, [0, 0, 5.0])
+        changed = (rig.payload_mass * x[1], jnp.asarray(restitution))
+        rig = eqx.tree_at(lambda r: (r.payload_mass, r.restitution), rig, changed)
+        thrust = jnp.asarray(hover.thrust) * jnp.stack([x[0], 1.0, 1.05])
+        poke = Poke(0.1, [0, 0, 0.15], [0.3, 0, 0])
+        flight = rollout(rig, hover.state, [0, 0.6], thrust, happenings=[poke])
+        place = flight.payload.position[-1] @ jnp.array([1.0, 0.5, 2.0])
+        return place + 0.1 * flight.vehicles.velocity[-1, 0, 2], flight
+
+    _, flight = agree(cost, jnp.array([1.03, 1.0]), ["poke", "slack", "impact"])
+    bounces = [event for event in flight.events if event.kind == "impact"]
+    assert flight.taut[-1].all() and (len(bounces) > 5) == (restitution > 0)
 
 
 def test_the_time_of_an_impact_differentiates():

@@ -187,24 +187,27 @@ def _retrace(rig: Any, state: Any, pilot: Any, plan: Plan, log: Log):
         dt = plan.dt[segment.step]
         begins = segment.first & (dt > 0)
         state = choose(begins, rig.prepare(state, held, jnp.where(dt > 0, dt, 1.0)), state)
-        late = jnp.where(segment.first, 0.0, late)
-        # whatever an event came later, the rest of its step is shorter
-        raw, *_ = runge_kutta(rig, state, held, segment.dt - late, jax.lax.optimization_barrier)
-        state, _ = rig.settle(raw, held, polish=False)
+        moves, jumps = segment.dt > 0, segment.event >= 0
+        # whatever an event came later, what follows is shorter; what is due at the same instant waits with it
+        raw, *_ = runge_kutta(
+            rig, state, held, jnp.where(moves, segment.dt - late, 0.0), jax.lax.optimization_barrier
+        )
+        settled, _ = rig.settle(raw, held, polish=False)
+        # a reset due at once takes the state as it is: settling would pull poked cables both ways
+        state = choose(moves | ((dt >= 0) & ~jumps), settled, state)
         event = jnp.maximum(segment.event, 0)
-        jumps = segment.event >= 0
         # without an event the row is blank, so that nothing is divided by a rate that may be zero
         reset = jax.tree.map(
             lambda leaf: jnp.where(jumps, leaf, jnp.zeros_like(leaf)), _row(log.reset, event)
         )
         jumped, shift = rig.replay(state, held, reset, jumps & log.located[event])
         state = rig.rearm(choose(jumps, jumped, state))
-        late = jnp.where(jumps, shift, 0.0)
+        late = jnp.where(moves, shift, late)
         return (state, memory, late), (state, _record(rig, state, held, pilot.kept(memory)), late)
 
     begin = (state, pilot.start(rig, state), jnp.zeros_like(state.side))
     (_, memory, _), (states, record, late) = jax.lax.scan(one, begin, segments)
-    of_steps = jax.tree.map(lambda leaf: leaf[last], (states, record))
+    states, record = jax.tree.map(lambda leaf: leaf[last], (states, record))
     slot = jnp.where(segments.event >= 0, segments.event, log.step.shape[0])
     shift = jnp.zeros_like(log.offset).at[slot].set(late, mode="drop")
-    return *of_steps, shift, memory
+    return states, record, shift, memory
