@@ -9,7 +9,7 @@ import pytest
 
 from skyrig.cli import _each_set, main
 from skyrig.flight import Flight
-from skyrig.scenario import bundled_text, names
+from skyrig.scenario import bundled_text, load, names
 
 GOOD = bundled_text("drop-open-loop")
 
@@ -64,7 +64,11 @@ def test_flying_leaves_a_flight_pictures_and_a_report(capfd: pytest.CaptureFixtu
     assert code == 0 and "comes taut at t = 0.210412914 s" in out and "momentum lost" in out
     folder = here / "flights" / "drop-open-loop"
     made = {path.name for path in folder.iterdir()}
-    assert made == {"flight.npz", "report.html", "path.png", "tensions.png", "impact.png", "thrusts.png"}
+    assert made == {"flight.npz", "scenario.yaml", "metrics.json", "report.html"} | {
+        f"{name}.png" for name in ("path", "tensions", "impact", "thrusts")
+    }
+    assert load(str(folder / "scenario.yaml")).spec.rig.payload.mass == 0.05
+    assert json.loads((folder / "metrics.json").read_text())["events"] == {"impact": 1}
     flight = Flight.load(folder)
     assert flight.rig.payload_mass == 0.05 and flight.times[-1] == 0.3
 

@@ -77,13 +77,40 @@ def test_lasting_happenings_act_in_the_open_loop_too() -> None:
     assert flown.cables.tension.shape == (len(flown.times), 0)
 
 
-def test_closed_loops_say_so_until_they_can_be_flown() -> None:
+def test_gains_that_cannot_be_are_told_with_their_file() -> None:
+    wrong = load("three-dragonflies-circle").with_overrides({"controller.gains": {"position": [1.0, 2.0]}})
+    with pytest.raises(
+        InputError, match=r"three-dragonflies-circle.*: controller\.gains\.position must have"
+    ):
+        fly(wrong)
+
+
+def test_the_scenarios_table_of_controllers_is_that_of_control() -> None:
+    import skyrig.control as control
+    from skyrig.control import builders
+    from skyrig.scenario.controllers import CONTROLLERS, OPEN_LOOP, gain_names
+
+    assert set(CONTROLLERS) == {*control.CONTROLLERS, OPEN_LOOP}
+    assert all(control.FOLLOWS[name] == CONTROLLERS[name].follows for name in control.CONTROLLERS)
+    rigs = {name: load(name).build().team for name in ("three-dragonflies-circle", "three-dragonflies-links")}
+    asked: list[set[str]] = []
+    real = builders.read_gains
+    patch = pytest.MonkeyPatch()
+    patch.setattr(
+        builders, "read_gains", lambda given, known, n: asked.append(set(known)) or real(given, known, n)
+    )
     try:
-        flight = fly(load("three-dragonflies-circle").with_overrides({"duration": 0.1}))
-    except InputError as error:
-        assert "cannot be flown by this version" in str(error)
-    else:
-        assert flight.duration == pytest.approx(0.1)
+        for team, mechanism in zip(rigs.values(), ("cables", "links"), strict=True):
+            for name in control.CONTROLLERS:
+                for flavour in control.FLAVOURS:
+                    if mechanism in CONTROLLERS[name].mechanisms:
+                        control.build(name, team.rig, team.airframes, flavour=flavour)
+                        assert asked[-1] == set(gain_names(name, flavour, mechanism))
+                    else:
+                        with pytest.raises(InputError):
+                            control.build(name, team.rig, team.airframes, flavour=flavour)
+    finally:
+        patch.undo()
 
 
 def test_rotors_saturate_at_their_own_limits() -> None:

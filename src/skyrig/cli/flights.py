@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -58,6 +59,7 @@ def fly(
     own = None if controller is None else load_controller(controller)
 
     from skyrig.flight import fly as fly_scenario
+    from skyrig.flight.storage import write_whole
 
     console = Console(highlight=False)
     try:
@@ -69,6 +71,8 @@ def fly(
             raise
         raise InputError(f"--controller {controller!r} failed: {own_fault(error, file)}.") from None
     saved = flight.save(folder)
+    write_whole(folder / "scenario.yaml", flight.scenario)
+    write_whole(folder / "metrics.json", json.dumps(flight.metrics, indent=2) + "\n")
     _tell(flight, console)
     console.print(f"Flight:  {saved}", soft_wrap=True)
     if report:
@@ -211,9 +215,11 @@ def _tell(flight: Flight, console: Any) -> None:
 
 
 def _draw(flight: Flight, folder: Path, console: Any) -> None:
-    from skyrig.flight.plots import save_all
+    from skyrig.flight.plots import draw_all, save_all
     from skyrig.flight.report import write_report
 
-    for picture in save_all(flight, folder):
+    pictures = draw_all(flight)
+    for picture in save_all(flight, folder, pictures):
         console.print(f"Picture: {picture}", soft_wrap=True)
-    console.print(f"Report:  {write_report(flight, folder / 'report.html')}", soft_wrap=True)
+    report = write_report(flight, folder / "report.html", pictures)
+    console.print(f"Report:  {report}", soft_wrap=True)

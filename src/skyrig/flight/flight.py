@@ -186,6 +186,12 @@ class Flight:
 
         return save(self, Path(path))
 
+    def plot(self, folder: str | Path) -> list[Path]:
+        """Draw every picture that shows something as PNG files in `folder`, and say where they are."""
+        from skyrig.flight.plots import save_all
+
+        return save_all(self, Path(folder))
+
     @staticmethod
     def load(path: str | Path) -> Flight:
         """The flight in a file, or in the flight.npz of a folder."""

@@ -6,7 +6,7 @@ Colours are Okabe and Ito's; lines also differ in dash, so that grey copies can 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -201,10 +201,16 @@ def draw(flight: Flight, name: str) -> bytes | None:
     return stream.getvalue()
 
 
-def save_all(flight: Flight, folder: Path) -> list[Path]:
-    """Every picture that shows something, as PNG files in `folder`."""
+def draw_all(flight: Flight) -> dict[str, bytes]:
+    """Every picture that shows something, by name, as PNG."""
     drawn = {name: draw(flight, name) for name in FIGURES}
-    return [write_whole(folder / f"{name}.png", image) for name, image in drawn.items() if image is not None]
+    return {name: image for name, image in drawn.items() if image is not None}
+
+
+def save_all(flight: Flight, folder: Path, pictures: Mapping[str, bytes] | None = None) -> list[Path]:
+    """Every picture that shows something, as PNG files in `folder`; `pictures` are those drawn already."""
+    drawn = draw_all(flight) if pictures is None else pictures
+    return [write_whole(folder / f"{name}.png", image) for name, image in drawn.items()]
 
 
 def _finish(axes: Any, flight: Flight) -> None:

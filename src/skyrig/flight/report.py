@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
@@ -32,13 +33,14 @@ img { max-width: 100%; height: auto } pre { background: #f5f5f5; padding: .8rem;
 """
 
 
-def write_report(flight: Flight, path: Path) -> Path:
-    """Write the report of `flight` to `path`, whole or not at all."""
-    return write_whole(path, html(flight))
+def write_report(flight: Flight, path: Path, pictures: Mapping[str, bytes] | None = None) -> Path:
+    """Write the report of `flight` to `path`, whole or not at all; `pictures` are those drawn already."""
+    return write_whole(path, html(flight, pictures))
 
 
-def html(flight: Flight) -> str:
+def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
     """The report as HTML; every text in it is escaped."""
+    drawn = plots.draw_all(flight) if pictures is None else pictures
     parts = [
         "<!doctype html>",
         f'<html lang="en"><head><meta charset="utf-8"><title>{escape(flight.name)}</title>',
@@ -52,9 +54,8 @@ def html(flight: Flight) -> str:
         ),
     ]
     for name, title in _TITLES.items():
-        image = plots.draw(flight, name)
-        if image is not None:
-            source = base64.b64encode(image).decode("ascii")
+        if name in drawn:
+            source = base64.b64encode(drawn[name]).decode("ascii")
             parts += [f"<h2>{title}</h2>", f'<img alt="{title}" src="data:image/png;base64,{source}">']
     parts += ["<h2>Events</h2>", _events(flight)]
     for impact in flight.impacts[:5]:
