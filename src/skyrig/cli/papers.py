@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from importlib import import_module
 from pathlib import Path
@@ -38,13 +39,13 @@ def reproduce(
 
     if paper not in PAPERS:
         raise InputError(f"There is no paper {paper!r} to reproduce: the papers are {', '.join(PAPERS)}.")
-    if out.exists() and not out.is_dir():
-        raise InputError(f"{out} is in the way: a folder is needed to write the page to.")
     began = time.perf_counter()
     module = import_module(PAPERS[paper])
     module.choose(table, figure)
+    _make_room(out)
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    errors = Console(stderr=True)
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
         line = bar.add_task("compiling", total=None)
 
         def tell(done: int, total: int, label: str) -> None:
@@ -55,3 +56,15 @@ def reproduce(
     for written in pages:
         console.print(f"Page: {written}", soft_wrap=True)
     console.print(f"It took {time.perf_counter() - began:.0f} s.")
+
+
+def _make_room(out: Path) -> None:
+    """Make the folder and see that it can be written to, before minutes are spent on flights."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is in the way: a folder is needed to write the page to.")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{out} cannot be made: {error.strerror}.") from None
+    if not os.access(out, os.W_OK):
+        raise InputError(f"{out} cannot be written to: permission denied.")
