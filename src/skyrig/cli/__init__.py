@@ -1,4 +1,4 @@
-"""The command line: `list`, `show`, `check`, `schema`, `fly`, `plot`, `compare`, `export`, `reproduce`.
+"""The command line: `list`, `show`, `check`, `schema`, `fly`, `plot`, `compare`, `export`, `studio`, `reproduce`.
 
 Whatever is wrong with the input is told in one sentence on the error stream, with exit code 2. Looking at
 scenarios needs no JAX, so each command imports what it needs when it runs.
@@ -15,6 +15,7 @@ import tyro
 from skyrig.cli.flights import compare, export, fly, plot
 from skyrig.cli.papers import reproduce
 from skyrig.cli.scenarios import check, list_scenarios, schema, show
+from skyrig.cli.studio import studio
 from skyrig.errors import FlightDiverged, InputError
 
 COMMANDS = {
@@ -26,6 +27,7 @@ COMMANDS = {
     "plot": plot,
     "compare": compare,
     "export": export,
+    "studio": studio,
     "reproduce": reproduce,
 }
 

@@ -1,0 +1,113 @@
+"""The command that serves the studio: `skyrig studio`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from skyrig.errors import InputError
+
+if TYPE_CHECKING:
+    from skyrig.studio.app import Studio
+
+What = Annotated[str | None, tyro.conf.arg(metavar="SCENARIO|FLIGHT")]
+Directory = Annotated[Path, tyro.conf.arg(metavar="DIR")]
+File = Annotated[Path | None, tyro.conf.arg(metavar="FILE")]
+
+
+def studio(
+    what: tyro.conf.Positional[What] = None,
+    /,
+    *,
+    port: int = 8080,
+    host: str = "127.0.0.1",
+    play: bool = False,
+    open_page: bool = True,
+    flights: Directory = Path("flights"),
+    dark: bool = False,
+    picture: File = None,
+    at: float = 5.0,
+    seconds: float = 6.0,
+) -> None:
+    """See, steer and poke a rig in a browser, or look at a recorded flight.
+
+    Args:
+        what: A scenario's name or YAML file, or a flight's folder or .npz file; the default scenario if left
+            out.
+        port: Port to listen on; the next free one if it is taken.
+        host: Address to listen on; 127.0.0.1 is this machine alone.
+        play: Begin at once.
+        open_page: Open the page where there is a desktop.
+        flights: Folder in which the page looks for recorded flights.
+        dark: Dark looks.
+        picture: Draw the scene to this .png (or film it to this .gif) without a window, and end.
+        at: Of which moment the picture is, or when the film ends (s).
+        seconds: How long the film is (s).
+    """
+    from skyrig.scenario import DEFAULT
+
+    if not 0 <= port <= 65535:
+        raise InputError(f"--port must be from 0 to 65535, not {port}.")
+    if picture is not None and (picture.suffix not in (".png", ".gif") or at < 0):
+        raise InputError(f"--picture must name a .png or .gif file, and --at a time, not {picture}, {at:g}.")
+    check(what or DEFAULT)
+
+    from skyrig.studio.app import Studio
+
+    page = Studio(host, port, flights)
+    over = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: over.set())
+    try:
+        if dark:
+            page.dress(True)
+        page.begin()
+        page.open(what or DEFAULT, play=play and picture is None)
+        if picture is not None:
+            from skyrig.studio.pictures import save
+
+            print(f"Picture: {save(page, picture, at, seconds)}")
+            return
+        print(f"Studio: {page.address}  (Ctrl-C ends it)", flush=True)
+        if open_page and has_desktop():
+            import webbrowser
+
+            webbrowser.open(page.address)
+        while not over.wait(0.5):
+            pass
+    except KeyboardInterrupt:
+        pass
+    finally:
+        _end(page)
+
+
+def check(what: str) -> None:
+    """Whether there is such a scenario or flight, before a page is served; an `InputError` says why not."""
+    from skyrig.studio.opening import is_flight
+
+    if is_flight(what):
+        from skyrig.flight import Flight
+
+        Flight.load(what)
+    else:
+        from skyrig.scenario import Scenario
+
+        Scenario.load(what)
+
+
+def has_desktop() -> bool:
+    """Whether a browser window could be opened here."""
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _end(page: Studio) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not spoil the ending
+    page.close()
+    print("Studio ended.")

@@ -1,0 +1,119 @@
+"""What a controller shall do at each tick of a live flight: its reference, held inputs, or a given pose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpy.typing as npt
+
+from skyrig.control.interface import Command, Controller, Target, targets
+from skyrig.flight.flying import _held
+from skyrig.flight.turns import euler_angles
+from skyrig.planning import hover
+from skyrig.scenario.controllers import OPEN_LOOP
+
+if TYPE_CHECKING:
+    from skyrig.scenario.build import Built
+
+Numbers = npt.NDArray[np.float64]
+Pose = tuple[Numbers, Numbers]
+
+BLOCK = 256
+"""Ticks for which targets are made ready at once."""
+GLIDE = (1.0, 0.8)
+"""How fast a commanded pose is gone to (m/s, rad/s)."""
+
+
+class Aims:
+    """The targets of a flight without an end, made ready block by block.
+
+    Args:
+        built: What is flown; past its end a reference holds its last pose.
+        controller: Who follows.
+        count: How many ticks' targets are asked for at a time.
+    """
+
+    def __init__(self, built: Built, controller: Controller, count: int) -> None:
+        self.built, self.controller, self.count = built, controller, count
+        self.rate = float(built.scenario.spec.loop.control_rate)
+        self.open_loop = built.controller.name == OPEN_LOOP
+        self._blocks: dict[int, Any] = {}
+        self._gliding: Pose | None = None
+
+    def targets(self, tick: int, fly: int, pose: Pose | None) -> Target:
+        """Targets of the `count` ticks from `tick` on.
+
+        Args:
+            tick: The first.
+            fly: How many of them will be flown.
+            pose: Where the payload shall hover instead of following its reference; see `Hands`.
+        """
+        ticks = tick + np.arange(self.count)
+        if self.open_loop:
+            thrust, moment = _held(self.built, ticks / self.rate)
+            rows = [
+                Command(jnp.asarray(push), jnp.asarray(twist.T))
+                for push, twist in zip(thrust, moment, strict=True)
+            ]
+            return Target(None, None, jax.tree.map(lambda *leaves: np.stack(leaves), *rows))
+        if pose is not None and self.built.reference is not None:
+            return self._glide(tick, fly, pose)
+        self._gliding = None
+        first, last = self._block(tick // BLOCK), self._block((tick + self.count - 1) // BLOCK)
+        start = tick % BLOCK
+        if start + self.count <= BLOCK:
+            return jax.tree.map(lambda leaf: leaf[start : start + self.count], first)
+        rest = start + self.count - BLOCK
+        return jax.tree.map(lambda one, two: np.concatenate([one[start:], two[:rest]]), first, last)
+
+    def wanted(self, first: int, count: int) -> Pose | None:
+        """Wanted position (count, 3) and attitude (count, 4) of the payload at ticks from `first` on."""
+        if self.built.reference is None:
+            return None
+        if self._gliding is not None:
+            pose = hover(start=self._gliding[0], attitude=self._gliding[1]).sample(np.zeros(count))
+        else:
+            pose = self.built.reference.sample((first + np.arange(count)) / self.rate)
+        return np.asarray(pose.position)[:, 0], np.asarray(pose.attitude)
+
+    def _block(self, number: int) -> Any:
+        """Targets of `BLOCK` ticks; past the reference's end one block serves for ever."""
+        longest = self.built.scenario.motions.duration
+        if not np.isfinite(longest):
+            longest = self.built.duration
+        number = min(number, int(np.ceil(longest * self.rate / BLOCK)) + 1)
+        if number not in self._blocks:
+            clock = (number * BLOCK + np.arange(BLOCK)) / self.rate
+            each = self.built.vehicle_references
+            made = targets(
+                self.controller,
+                None if self.built.reference is None else self.built.reference.sample(clock),
+                None if each is None else [it.sample(clock) for it in each],
+            )
+            if len(self._blocks) > 3:
+                self._blocks.pop(next(iter(self._blocks)))
+            self._blocks[number] = jax.tree.map(np.asarray, made)
+        return self._blocks[number]
+
+    def _glide(self, tick: int, fly: int, pose: Pose) -> Target:
+        """Hover targets on the way to a commanded pose."""
+        if self._gliding is None:
+            wanted = self.wanted(tick, 1)
+            assert wanted is not None
+            self._gliding = (wanted[0][0], euler_angles(wanted[1][0]))
+        there, turned = self._gliding
+        there = _toward(there, np.asarray(pose[0], float), GLIDE[0] * fly / self.rate)
+        away = (np.asarray(pose[1], float) - turned + np.pi) % (2 * np.pi) - np.pi
+        turned = turned + _toward(np.zeros(3), away, GLIDE[1] * fly / self.rate)
+        self._gliding = (there, turned)
+        sample = hover(start=there, attitude=turned).sample(np.zeros(self.count))
+        return jax.tree.map(np.asarray, targets(self.controller, sample))
+
+
+def _toward(here: Numbers, there: Numbers, most: float) -> Numbers:
+    way = there - here
+    far = float(np.linalg.norm(way))
+    return there if far <= most else here + way * (most / far)

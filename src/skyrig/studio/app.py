@@ -1,0 +1,257 @@
+"""The studio: a page in the browser where a rig is seen, steered and poked."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import threading
+import time
+import traceback
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import viser
+
+from skyrig.errors import InputError
+from skyrig.flight.flight import Flight
+from skyrig.flight.frames import Frames, of_flight
+from skyrig.scenario import Scenario
+from skyrig.scenario.parts import RigParts
+from skyrig.studio import readouts
+from skyrig.studio.camera import Cameras
+from skyrig.studio.charts import POINTS, SECONDS, Charts
+from skyrig.studio.opening import free_port, is_flight
+from skyrig.studio.scene import FLASH, Look, RigScene
+from skyrig.studio.session import Session, View
+
+RATE = 30.0
+"""How often the scene is drawn (Hz)."""
+SLOWER = 5
+"""Every so many drawings numbers and plots follow."""
+TRAIL = 12.0
+"""How long a trail is (s)."""
+OTHER = (140, 90, 200)
+"""Colour of a second flight."""
+
+
+class Studio:
+    """One page, one flight, any number of viewers.
+
+    Args:
+        host: Address to listen on; 127.0.0.1 is this machine alone.
+        port: Port to listen on; the next free one is taken if it is not.
+        flights: Folder in which recorded flights are looked for.
+    """
+
+    def __init__(self, host: str = "127.0.0.1", port: int = 8080, flights: Path = Path("flights")) -> None:
+        from skyrig.studio.panel import Panel
+
+        free = free_port(host, port)
+        with contextlib.redirect_stdout(io.StringIO()):  # viser prints a table of addresses
+            self.server = viser.ViserServer(host=host, port=free, label="skyrig studio", verbose=False)
+        # a viewer could otherwise ask for a public address that leads here
+        self.server.request_share_url = lambda verbose=True: None
+        self.session = Session()
+        self.flights = flights
+        self.look = Look()
+        self.lock = threading.RLock()
+        self.rig: RigScene | None = None
+        self.other: RigScene | None = None
+        self.charts: Charts | None = None
+        self._overlaid: Frames | None = None
+        self._number = -1
+        self.drawn = 0
+        """How many times the scene was drawn."""
+        self._logged: tuple[int, int] = (-1, -1)
+        self._texts: dict[int, str] = {}
+        self._path: np.ndarray | None = None
+        self._aimed = False
+        self._over = threading.Event()
+        self.cameras = Cameras(self.server)
+        self._grid: Any = None
+        self.dress(False)
+        self.panel = Panel(self)
+        self._thread = threading.Thread(target=self._run, name="painter", daemon=True)
+
+    @property
+    def address(self) -> str:
+        """Where the page is."""
+        host = self.server.get_host()
+        return f"http://{'localhost' if host in ('0.0.0.0', '::') else host}:{self.server.get_port()}"
+
+    @property
+    def parts(self) -> RigParts | None:
+        """What the rig on show is made of."""
+        return None if self.rig is None else self.rig.parts
+
+    def begin(self) -> None:
+        """Start simulating and drawing."""
+        self.session.begin()
+        self._thread.start()
+
+    def close(self) -> None:
+        """End everything, once."""
+        self._over.set()
+        self.session.close()
+        if self._thread.is_alive():
+            self._thread.join(timeout=2.0)
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.server.stop()
+
+    def open(self, what: str | Path, play: bool = False) -> None:
+        """Open a scenario by name or file, or a flight by folder or .npz file."""
+        if is_flight(what):
+            self.session.show(Flight.load(what))
+            self.session.play(play)
+        else:
+            self.session.open(Scenario.load(what), play)
+
+    def overlay(self, flight: Flight | None) -> None:
+        """Show a second flight beside the first, or no more."""
+        with self.lock:
+            if self.other is not None:
+                self.other.remove()
+            self.other = self._overlaid = None
+            if flight is not None:
+                self._overlaid = of_flight(flight)
+                self.other = RigScene(self.server, "/other", parts_of(flight), OTHER)
+
+    def dress(self, dark: bool) -> None:
+        """Light or dark looks."""
+        self.look = replace(self.look, dark=dark)
+        gui, scene = self.server.gui, self.server.scene
+        gui.configure_theme(
+            dark_mode=dark,
+            show_logo=False,
+            show_share_button=False,
+            control_width="medium",
+            brand_color=(0, 114, 178),
+        )
+        scene.configure_environment_map("city" if not dark else "night", environment_intensity=0.9)
+        self._grid = scene.add_grid(
+            "/ground",
+            width=40.0,
+            height=40.0,
+            cell_size=0.5,
+            section_size=1.0,
+            cell_color=(205, 208, 213) if not dark else (52, 55, 62),
+            section_color=(165, 170, 178) if not dark else (80, 84, 94),
+            fade_distance=22.0,
+            shadow_opacity=0.3 if not dark else 0.55,
+            plane_color=(246, 247, 249) if not dark else (24, 26, 30),
+            plane_opacity=1.0,
+        )
+        self._texts.clear()
+
+    # drawing
+
+    def _run(self) -> None:
+        due = time.perf_counter()
+        while not self._over.is_set():
+            due = max(due + 1 / RATE, time.perf_counter() - 0.5)
+            try:
+                with self.lock, self.server.atomic():
+                    self._draw()
+            except Exception:  # one bad drawing must not end the page
+                if self._over.is_set():
+                    return
+                traceback.print_exc()
+            self._over.wait(max(due - time.perf_counter(), 0.002))
+
+    def _draw(self) -> None:
+        view = self.session.view()
+        self.drawn += 1
+        if view is not None and view.number != self._number:
+            self._renew(view)
+        if view is None or self.rig is None:
+            self.panel.tell(view)
+            return
+        frame, now = view.frame, float(view.frame.times[0])
+        events = list(self.session.events)
+        past = [event for event in events if event.time <= now + 1e-9]
+        cut = {event.cable for event in past if event.kind == "cut" and event.cable is not None}
+        struck = {
+            event.cable: now - event.time
+            for event in past
+            if event.kind == "impact" and event.cable is not None and now - event.time < FLASH
+        }
+        self.rig.draw(frame, cut, struck, self.look)
+        if self.other is not None and self._overlaid is not None:
+            self.other.draw(self._overlaid.at(now), set(), {}, self.look)
+        self.cameras.follow(frame.payload_position[0])
+        if self.drawn % 3 == 0:
+            trail = self.session.lately(now, TRAIL, 150)
+            if trail is not None:
+                self.rig.draw_trail(trail.payload_position, self.look.trail)
+        if self.drawn % SLOWER == 0:
+            self._write(view, cut, past)
+
+    def _write(self, view: View, cut: set[int], past: list[Any]) -> None:
+        """Numbers, plots and the log."""
+        now = float(view.frame.times[0])
+        self.panel.tell(view)
+        self.put(self.panel.numbers, readouts.numbers(view, cut))
+        if self._logged != (view.number, len(past)) or view.scrubbing:
+            self._logged = (view.number, len(past))
+            self.put(self.panel.log, readouts.log(past))
+        if self.charts is not None and (view.playing or self.drawn % (4 * SLOWER) == 0):
+            recent = self.session.lately(now, SECONDS, POINTS)
+            if recent is not None and len(recent) > 1:
+                self.charts.draw(recent)
+        if self.rig is not None:
+            self.rig.draw_path(self._path, self.look.path)
+
+    def put(self, handle: Any, text: str) -> None:
+        """Change a text on the page if it is another."""
+        if self._texts.get(id(handle)) != text:
+            self._texts[id(handle)] = text
+            handle.content = text
+
+    def _renew(self, view: View) -> None:
+        """Draw another rig, or the same one from its start."""
+        flight, scenario = self.session.flight, self.session.scenario
+        parts = parts_of(flight) if flight is not None else None if scenario is None else scenario.parts
+        assert parts is not None
+        again = self.rig is not None and self.rig.parts is parts
+        self._number = view.number
+        if again:
+            return
+        if self.rig is not None:
+            self.rig.remove()
+        self.rig = RigScene(self.server, "/rig", parts)
+        self._path = _path(scenario, flight)
+        self.cameras.frame_up(view.frame, parts, self._path)
+        self._aimed = view.frame.wanted_position is not None
+        self.redo_charts()
+        self.panel.renew()
+
+    def redo_charts(self) -> None:
+        """Plots with as many lines as there are cables, in the page's colours."""
+        if self.rig is None:
+            return
+        if self.charts is not None:
+            self.charts.remove()
+        with self.panel.plots:
+            self.charts = Charts(self.server, len(self.rig.parts.cables), self._aimed, self.look.dark)
+
+
+def parts_of(flight: Flight) -> RigParts:
+    """What a recorded flight's rig was made of, from the scenario it carries."""
+    if not flight.scenario:
+        raise InputError(f"The flight {flight.name!r} does not carry its scenario, so it cannot be drawn.")
+    return Scenario.from_text(flight.scenario, f"scenario of the flight {flight.name!r}").parts
+
+
+def _path(scenario: Scenario | None, flight: Flight | None) -> np.ndarray | None:
+    """Where the payload shall go, a few hundred points (m)."""
+    if flight is not None:
+        wanted = flight.reference
+        return None if wanted is None else wanted.position[:: max(len(flight.times) // 400, 1)]
+    motion = None if scenario is None else scenario.motions.payload
+    if scenario is None or motion is None:
+        return None
+    times = np.linspace(0.0, min(float(motion.duration), scenario.duration), 400)
+    places = np.asarray(motion.sample(times).position)[:, 0]
+    return places if np.ptp(places, axis=0).max() > 1e-6 else None

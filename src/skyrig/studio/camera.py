@@ -1,0 +1,97 @@
+"""Where viewers look from."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import numpy as np
+import viser
+
+from skyrig.flight.frames import Frames
+from skyrig.scenario.parts import RigParts
+
+PRESETS = {
+    "Corner": (1.0, -1.0, 0.55),
+    "Front": (1.0, 0.0, 0.12),
+    "Side": (0.0, -1.0, 0.12),
+    "Top": (-0.001, 0.0, 1.0),
+}
+"""Directions from the rig to the camera."""
+FOV = 0.75
+"""Vertical field of view (rad)."""
+
+
+class Cameras:
+    """The cameras of all viewers; each moves its own, and presets go to whoever asks."""
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        self._server = server
+        self._centre, self._size = np.array([0.0, 0.0, 1.2]), 1.5
+        self._followers: set[int] = set()
+        self._last: np.ndarray | None = None
+        self._place(server.initial_camera, "Corner")
+
+    def frame_up(self, frame: Frames, parts: RigParts, path: np.ndarray | None) -> None:
+        """Have everybody look at a new rig, and at as much of its path as keeps it large."""
+        low, high = _around(frame, parts)
+        own = float(np.linalg.norm(high - low))
+        if path is not None:
+            wide_low, wide_high = np.minimum(low, path.min(0)), np.maximum(high, path.max(0))
+            if np.linalg.norm(wide_high - wide_low) < 3.2 * own:
+                low, high = wide_low, wide_high
+        self._centre, self._size = (low + high) / 2, float(np.linalg.norm(high - low))
+        self._last = None
+        self._place(self._server.initial_camera, "Corner")
+        for client in self._server.get_clients().values():
+            self._place(client.camera, "Corner")
+
+    def preset(self, client: Any, name: str) -> None:
+        """Put one viewer's camera to a preset."""
+        if client is not None:
+            self._place(client.camera, name)
+
+    def set_following(self, client_id: int | None, follows: bool) -> None:
+        """Have a viewer's camera go along with the payload, or no more."""
+        if client_id is not None:
+            (self._followers.add if follows else self._followers.discard)(client_id)
+
+    def follow(self, place: np.ndarray) -> None:
+        """Move the cameras of those who follow the payload to its new place (m)."""
+        moved = np.zeros(3) if self._last is None else place - self._last
+        self._last = np.array(place)
+        if not self._followers or not np.any(np.abs(moved) > 1e-5):
+            return
+        clients = self._server.get_clients()
+        self._followers &= set(clients)
+        for each in self._followers:
+            camera = clients[each].camera
+            with contextlib.suppress(AssertionError), clients[each].atomic():
+                at, target = np.array(camera.position), np.array(camera.look_at)
+                camera.position = at + moved
+                camera.look_at = target + moved
+
+    def close_up(self, client: Any, frame: Frames, parts: RigParts) -> None:
+        """Have one viewer look at the rig from near."""
+        low, high = _around(frame, parts)
+        self._place(client.camera, "Corner", (low + high) / 2, 1.15 * float(np.linalg.norm(high - low)))
+
+    def _place(
+        self, camera: Any, name: str, centre: np.ndarray | None = None, size: float | None = None
+    ) -> None:
+        centre, size = self._centre if centre is None else centre, self._size if size is None else size
+        way = np.asarray(PRESETS[name])
+        far = 0.42 * size / np.tan(FOV / 2)
+        at = centre + way / np.linalg.norm(way) * far
+        at[2] = max(at[2], 0.15)
+        with contextlib.suppress(AssertionError):  # a viewer who is not quite there yet
+            camera.fov = FOV
+            camera.position = at
+            camera.look_at = centre
+
+
+def _around(frame: Frames, parts: RigParts) -> tuple[np.ndarray, np.ndarray]:
+    """Two corners of a box that holds the rig (m)."""
+    radius = max(airframe.radius for airframe in parts.airframes)
+    points = np.concatenate([frame.vehicle_position[0], frame.payload_position])
+    return points.min(0) - radius, points.max(0) + radius

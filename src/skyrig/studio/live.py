@@ -1,0 +1,331 @@
+"""A flight that is flown a few control ticks at a time, for as long as anybody likes.
+
+The physics and the controller are those of `skyrig.sim.loop`; only the chunks are shorter, so that whoever
+watches can poke, cut and steer in between. A chunk's arrays have the same shapes whatever the numbers, so
+nothing is compiled twice for one kind of rig.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpy.typing as npt
+
+from skyrig import control
+from skyrig.control.actuators import Actuators
+from skyrig.control.interface import Controller
+from skyrig.control.stepped import Told
+from skyrig.errors import InputError
+from skyrig.flight.flight import FlightEvent
+from skyrig.flight.frames import Frames
+from skyrig.scenario.controllers import OPEN_LOOP
+from skyrig.sim.events import events, raise_troubles
+from skyrig.sim.openloop import xyz_last
+from skyrig.sim.pilot import Noise, Pilot, Surroundings, resumed
+from skyrig.sim.plan import Cut, Plan, Poke
+from skyrig.sim.stepping import LOG_FULL, OK, Log
+from skyrig.sim.walk import walk
+from skyrig.studio.aims import Aims
+
+if TYPE_CHECKING:
+    from skyrig.scenario.build import Built
+
+Numbers = npt.NDArray[np.float64]
+
+TICKS = 4
+"""Most control ticks in a chunk."""
+ROOM = 64
+"""Room for events in a chunk."""
+ACTS = 16
+"""Room for pokes and cuts in a chunk."""
+
+
+@dataclass(frozen=True)
+class Hands:
+    """What somebody does to the rig until they do something else; nothing at all by default."""
+
+    pose: tuple[Numbers, Numbers] | None = None
+    """Where the payload shall hover instead of following its reference: position (m) and roll, pitch, yaw."""
+    share: Numbers | None = None
+    """(n,) share of its thrust that each vehicle's rotors are left with."""
+    force: Numbers | None = None
+    """(3,) on the payload, world frame (N)."""
+    torque: Numbers | None = None
+    """(3,) on the payload, world frame (N m)."""
+
+
+class Live:
+    """A scenario in flight: `advance` flies on, `frames` come out.
+
+    Args:
+        built: What is flown. Everything in it happens at its time, then the rig flies on: past its end a
+            reference holds its last pose.
+    """
+
+    def __init__(self, built: Built) -> None:
+        self.built = built
+        self.hands = Hands()
+        self.tick = 0
+        """How many control ticks have been flown."""
+        self.rate = float(built.scenario.spec.loop.control_rate)
+        self.open_loop = built.controller.name == OPEN_LOOP
+        per_tick = int(np.ceil(1 / self.rate / built.step - 1e-6))
+        self.room = 8 * -(-(max(per_tick, min(TICKS * per_tick, 56)) + 8) // 8)
+        """Steps in a chunk."""
+        lag = built.scenario.spec.loop.rotor_lag
+        controller = Told() if self.open_loop else _numbers(_controller(built))
+        self._aims = Aims(built, controller, TICKS)
+        noise = (built.noise.position, built.noise.velocity, built.noise.attitude, built.noise.rate)
+        self._crew = Crew(
+            controller,
+            # held inputs are held, as by `skyrig.rollout`: nothing lags
+            Actuators.build(built.team.airframes, lag=None if self.open_loop else lag or None),
+            Noise.of(*noise),
+            jnp.asarray(1 / self.rate),
+        )
+        self._random = np.random.default_rng(built.seed)
+        self._state = built.state
+        self._memory: Any = None
+        self._changes = np.asarray(built.disturbances.edges)
+
+    @property
+    def time(self) -> float:
+        """How long it has flown (s)."""
+        return self.tick / self.rate
+
+    def start(self) -> Frames:
+        """One frame of where it begins, and what is true there."""
+        load, craft = self.built.rig.bodies(self.built.state)
+        length, taut = self.built.rig.cable_state(self.built.state)
+        n, hover_at = self.built.rig.count, self.built.hover
+        wanted = self._aims.wanted(0, 1)
+        return Frames(
+            times=np.zeros(1),
+            payload_position=np.asarray(load.position)[None],
+            payload_attitude=np.asarray(load.attitude)[None],
+            vehicle_position=np.asarray(craft.position).T[None],
+            vehicle_attitude=np.asarray(craft.attitude).T[None],
+            # away from hover nobody knows before something is commanded
+            tension=np.full((1, len(length)), np.nan) if hover_at is None else hover_at.tension[None],
+            taut=np.asarray(taut)[None],
+            length=np.asarray(length)[None],
+            thrust=np.zeros((1, n)) if hover_at is None else hover_at.thrust[None],
+            wanted_position=None if wanted is None else wanted[0],
+            wanted_attitude=None if wanted is None else wanted[1],
+        )
+
+    def advance(
+        self, ticks: int = TICKS, acts: Sequence[Poke | Cut] = ()
+    ) -> tuple[Frames, list[FlightEvent]]:
+        """Fly on.
+
+        Args:
+            ticks: How many control ticks, `TICKS` at most.
+            acts: Pokes and cuts to do at once, whatever their `time` says.
+
+        Returns:
+            One frame for every tick flown, at its end, and what happened meanwhile. Fewer ticks than asked
+            for may be flown.
+
+        Raises:
+            FlightDiverged: If the flight stops making sense; it cannot be flown on.
+        """
+        count = min(ticks, TICKS)
+        times, marks = self._steps(count)
+        while len(times) - 1 > self.room and count > 1:
+            count -= 1
+            times, marks = self._steps(count)
+        happen = [replace(act, time=self.time) for act in acts]
+        happen += [act for act in self.built.happenings if times[0] - 1e-9 <= act.time < times[-1] - 1e-9]
+        plan = self._plan(times, marks, happen)
+        given = {
+            "target": self._aims.targets(self.tick, count, self.hands.pose),
+            "times": (self.tick + np.arange(TICKS)) / self.rate,
+            "shake": self._random.standard_normal((TICKS, 4, 3, 1 + self.built.rig.count)),
+        }
+        around = self._around(_padded(times[:-1], self.room))
+        if self._memory is None:
+            shapes = eqx.filter_eval_shape(_fresh, self.built.rig, self._state, self._crew, given, around)
+            self._memory = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
+        first = np.asarray(self.tick == 0)
+        flown = _fly(self.built.rig, self._state, self._crew, given, around, self._memory, first, plan)
+        state, memory = flown[:2]
+        record, log = jax.tree.map(np.asarray, flown[2:])
+        if int(log.trouble) == LOG_FULL and count > 1:
+            return self.advance(1, acts)
+        found = self._events(log, times, happen)
+        ends = np.append(marks[1:], len(times) - 1) - 1
+        self._check(log, times, record)
+        frames = self._frames(record, times, ends, count)
+        self._state, self._memory = state, memory
+        self.tick += count
+        return frames, found
+
+    def _steps(self, count: int) -> tuple[Any, Any]:
+        """Times at which steps begin and the last one ends, and which of them are ticks."""
+        ticks = (self.tick + np.arange(count + 1)) / self.rate
+        step, near = self.built.step, 1e-6 * self.built.step
+        first, last = int(np.floor(ticks[0] / step)), int(np.ceil(ticks[-1] / step))
+        happening = [act.time for act in self.built.happenings]
+        fixed = np.concatenate([ticks, self._changes, happening])
+        fixed = fixed[(fixed >= ticks[0] - near) & (fixed <= ticks[-1] + near)]
+        fixed = np.sort(fixed)
+        fixed = fixed[np.concatenate([[True], np.diff(fixed) > near])]
+        grid = step * np.arange(first, last + 1)
+        grid = grid[(grid > ticks[0]) & (grid < ticks[-1])]
+        after = np.searchsorted(fixed, grid)
+        nearest = np.minimum(np.abs(grid - fixed[after - 1]), np.abs(fixed[after] - grid))
+        times = np.sort(np.concatenate([fixed, grid[nearest > near]]))
+        return times, np.searchsorted(times, ticks[:-1] - near)
+
+    def _plan(self, times: Numbers, marks: Any, happen: Sequence[Poke | Cut]) -> dict[str, Any]:
+        """The steps of a chunk, padded."""
+        room, count = self.room, len(times) - 1
+        dt = np.full(room, -1.0)
+        dt[:count] = np.diff(times)
+        tick = np.full(room, -1, np.int32)
+        tick[marks] = np.arange(len(marks))
+        act = np.full(room, -1, np.int32)
+        impulse, point = np.zeros((ACTS, 3)), np.zeros((ACTS, 3))
+        cut = np.zeros((ACTS, self.built.rig.count), dtype=bool)
+        rows: dict[int, int] = {}
+        for it in happen:
+            step = int(np.argmin(np.abs(times[:-1] - it.time)))
+            row = rows.setdefault(step, len(rows))
+            if row >= ACTS:
+                raise InputError(
+                    f"At most {ACTS} pokes and cuts can happen within {times[-1] - times[0]:g} s."
+                )
+            act[step] = row
+            if isinstance(it, Cut):
+                cut[row, it.cable] = True
+            else:
+                impulse[row], point[row] = it.impulse, it.point
+        return {"dt": dt, "act": act, "tick": tick, "impulse": impulse, "point": point, "cut": cut}
+
+    def _around(self, since: Numbers) -> dict[str, Any]:
+        """What acts on the rig from each of `since` on: the scenario's doing and that of hands."""
+        n, acting, hands = self.built.rig.count, self.built.disturbances, self.hands
+        still = np.zeros((len(since), 3))
+        load = acting.payload_wrench(since) or (still, still)
+        craft = acting.vehicle_wrench(since) or (np.zeros((len(since), n, 3)),) * 2
+        share = acting.thrust_share(since) * (1.0 if hands.share is None else hands.share)
+        reels = getattr(self.built.rig, "winch", None) is not None
+        return {
+            "share": share.T,
+            "payload_force": (load[0] + (0.0 if hands.force is None else hands.force)).T,
+            "payload_torque": (load[1] + (0.0 if hands.torque is None else hands.torque)).T,
+            "vehicle_force": craft[0].T,
+            "vehicle_torque": craft[1].T,
+            "length": acting.cable_target(since).T if reels else None,
+        }
+
+    def _frames(self, record: Any, times: Numbers, ends: Any, count: int) -> Frames:
+        """Frames at the steps `ends`."""
+        made = record.pilot[3]
+        wanted = self._aims.wanted(self.tick + 1, count)
+        share = np.asarray(self.hands.share if self.hands.share is not None else 1.0)
+        return Frames(
+            times=times[ends + 1],
+            payload_position=record.payload.position[ends],
+            payload_attitude=record.payload.attitude[ends],
+            vehicle_position=record.vehicles.position[ends].swapaxes(1, 2),
+            vehicle_attitude=record.vehicles.attitude[ends].swapaxes(1, 2),
+            tension=record.tension[ends],
+            taut=record.taut[ends],
+            length=record.length[ends],
+            thrust=made.thrust[ends] * share,
+            wanted_position=None if wanted is None else wanted[0],
+            wanted_attitude=None if wanted is None else wanted[1],
+        )
+
+    def _events(self, log: Any, times: Numbers, happen: Sequence[Poke | Cut]) -> list[FlightEvent]:
+        # events() counts a step of no length at a flight's start, which a chunk does not have
+        clock = np.concatenate([times, np.full(self.room + 1 - len(times), times[-1])])
+        counted = eqx.tree_at(lambda it: it.step, log, log.step + 1)
+        taut = np.asarray(self.built.rig.cable_state(self.built.state)[1])
+        found = events(counted, clock, taut if self.tick == 0 else np.zeros_like(taut), happen)
+        return [FlightEvent(it.time, it.kind, it.cable, it.impulse) for it in found]
+
+    def _check(self, log: Any, times: Numbers, record: Any) -> None:
+        if int(log.trouble) == OK and np.isfinite(record.payload.position).all():
+            return
+        clock = np.concatenate([times[1:], np.full(self.room + 1 - len(times), times[-1])])
+        raise_troubles(log, clock, xyz_last(record.payload), xyz_last(record.vehicles))
+
+
+class Crew(NamedTuple):
+    """What stays the same from chunk to chunk."""
+
+    controller: Controller
+    actuators: Actuators
+    noise: Noise
+    period: Any
+
+
+def _pilot(crew: Crew, ticks: dict[str, Any], around: dict[str, Any]) -> Pilot:
+    return Pilot(
+        controller=crew.controller,
+        actuators=crew.actuators,
+        target=ticks["target"],
+        times=ticks["times"],
+        around=Surroundings(**around),
+        noise=crew.noise,
+        shake=ticks["shake"],
+        period=crew.period,
+    )
+
+
+def _fresh(rig: Any, state: Any, crew: Crew, ticks: dict[str, Any], around: dict[str, Any]) -> Any:
+    return _pilot(crew, ticks, around).fresh(rig, state)
+
+
+@eqx.filter_jit
+def _fly(
+    rig: Any,
+    state: Any,
+    crew: Crew,
+    ticks: dict[str, Any],
+    around: dict[str, Any],
+    memory: Any,
+    first: Any,
+    plan: dict[str, Any],
+):
+    """One chunk. The arrays are put together here, where it costs nothing."""
+    pilot = resumed(first, memory, _pilot(crew, ticks, around), rig, state)
+    # every step has a column of the surroundings to itself
+    steps = Plan(hold=jnp.arange(plan["dt"].shape[0], dtype=jnp.int32), **plan)
+    flown = walk(rig, state, pilot, steps, Log.empty(rig, state, ROOM))
+    return jax.tree.map(lambda leaf: leaf[-1], flown.states), flown.memory, flown.record, flown.log
+
+
+def _controller(built: Built) -> Controller:
+    chosen, team = built.controller, built.believed
+    loop = built.scenario.spec.loop
+    try:
+        return control.build(
+            chosen.name,
+            team.rig,
+            team.airframes,
+            chosen.gains,
+            chosen.flavour,
+            1 / loop.control_rate,
+            loop.rotor_lag,
+        )
+    except InputError as error:
+        raise InputError(f"{built.scenario.where}: controller.{error}") from None
+
+
+def _numbers(controller: Controller) -> Controller:
+    """A controller whose plain numbers are arrays, so that changing one compiles nothing."""
+    return jax.tree.map(lambda leaf: np.asarray(leaf) if isinstance(leaf, (int, float)) else leaf, controller)
+
+
+def _padded(times: Numbers, room: int) -> Numbers:
+    return np.concatenate([times, np.full(room - len(times), times[-1])])

@@ -1,0 +1,272 @@
+"""A rig in the browser: vehicles, payload, cables, where it shall be and where it has been."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import viser
+
+from skyrig.constants import GRAVITY
+from skyrig.flight import meshes
+from skyrig.flight.frames import Frames
+from skyrig.flight.turns import between, turn
+from skyrig.scenario.parts import RigParts
+from skyrig.studio.cable_line import CableLine
+
+Reals = npt.NDArray[np.float64]
+
+FLASH = 0.3
+"""How long an impact is seen (s of flight)."""
+BLUR = 40.0
+"""How much slower than real propellers turn on the screen, so that one sees which way."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is drawn, and how."""
+
+    trail: bool = True
+    path: bool = True
+    ghost: bool = True
+    labels: bool = False
+    dark: bool = False
+
+
+class RigScene:
+    """The drawing of one rig under the scene node `root`.
+
+    Args:
+        server: Whose scene.
+        root: Name of the scene node, such as /rig.
+        parts: What the rig is made of.
+        tint: A colour for everything, for a second rig beside the first; its own colours if None.
+    """
+
+    def __init__(
+        self, server: viser.ViserServer, root: str, parts: RigParts, tint: meshes.Colour | None = None
+    ) -> None:
+        self.parts, self.root = parts, root
+        self._scene = server.scene
+        self._opacity = None if tint is None else 0.4
+        self._tint = tint
+        self._angle = np.zeros(parts.count)
+        self._time = 0.0
+        self._hover = parts.payload.mass * GRAVITY / max(parts.count, 1)
+        self._nodes: list[Any] = []
+        self._keep(server.scene.add_frame(root, show_axes=False))
+        self._payload = self._keep(server.scene.add_frame(f"{root}/payload", show_axes=False))
+        self.cargo = self._mesh(f"{root}/payload/body", meshes.payload(parts.payload.shape))
+        self._vehicles = [self._vehicle(k) for k in range(parts.count)]
+        self._rotors = [self._propeller(k) for k in range(parts.count)]
+        self._ghost = self._wanted() if tint is None else None
+        self._cables = [CableLine(server, f"{root}/cable{k}", self._nodes) for k in range(len(parts.cables))]
+        self._labels = [
+            self._keep(server.scene.add_label(f"{root}/label{k}", "", anchor="center-center", visible=False))
+            for k in range(len(parts.cables))
+            if tint is None
+        ]
+        self._flashes = self._points()
+        self._trail = self._lines("trail", np.zeros((1, 2, 3)), tint or (230, 120, 30), 2.5)
+        self._path = self._lines("path", np.zeros((1, 2, 3)), (120, 130, 150), 1.5)
+
+    def remove(self) -> None:
+        """Take it out of the scene."""
+        for node in self._nodes[::-1]:
+            node.remove()
+
+    def draw(self, frame: Frames, cut: set[int], struck: dict[int, float], look: Look) -> None:
+        """Show one moment.
+
+        Args:
+            frame: The moment.
+            cut: Cables that were cut by then.
+            struck: Cables with an impact lately, and how long ago (s).
+            look: What to show.
+        """
+        now = float(frame.times[0])
+        place, pose = frame.payload_position[0], frame.payload_attitude[0]
+        self._payload.position, self._payload.wxyz = place, pose
+        for node, at, how in zip(
+            self._vehicles, frame.vehicle_position[0], frame.vehicle_attitude[0], strict=True
+        ):
+            node.position, node.wxyz = at, how
+        self._turn_rotors(frame, now)
+        if self._ghost is not None:
+            shown = look.ghost and frame.wanted_position is not None
+            _visible(self._ghost, shown)
+            if shown and frame.wanted_position is not None and frame.wanted_attitude is not None:
+                self._ghost.position, self._ghost.wxyz = frame.wanted_position[0], frame.wanted_attitude[0]
+                apart = float(frame.error[0]) + float(between(frame.wanted_attitude[0], pose))
+                _visible(self._body, apart > 0.04)
+        ends = turn(pose, self.parts.attachments) + place
+        self._draw_cables(frame, ends, cut, look)
+        for k, flash in enumerate(self._flashes):
+            seen = k in struck
+            _visible(flash, seen)
+            if seen:
+                flash.position = ends[k]
+                flash.scale = 0.4 + 1.6 * (struck[k] / FLASH)
+
+    def draw_trail(self, places: Reals, shown: bool) -> None:
+        """Where the payload has been, (T, 3)."""
+        _visible(self._trail, shown and len(places) > 1)
+        if shown and len(places) > 1:
+            _set_lines(self._trail, places)
+
+    def draw_path(self, places: Reals | None, shown: bool) -> None:
+        """Where the payload shall go, (T, 3)."""
+        there = places is not None and len(places) > 1
+        _visible(self._path, shown and there)
+        if shown and places is not None and there:
+            _set_lines(self._path, places)
+
+    def _keep(self, node: Any) -> Any:
+        self._nodes.append(node)
+        return node
+
+    def _mesh(self, name: str, mesh: meshes.Mesh, opacity: float | None = None, shadow: bool = True) -> Any:
+        return self._keep(
+            self._scene.add_mesh_simple(
+                name,
+                mesh.vertices.astype(np.float32),
+                mesh.faces.astype(np.uint32),
+                color=self._tint or mesh.colour,
+                opacity=opacity or self._opacity,
+                flat_shading=True,
+                cast_shadow=shadow and self._opacity is None,
+                receive_shadow=False,
+            )
+        )
+
+    def _lines(self, name: str, points: Reals, colour: meshes.Colour, thick: float) -> Any:
+        return self._keep(
+            self._scene.add_line_segments(
+                f"{self.root}/{name}",
+                points.astype(np.float32),
+                np.asarray(colour, np.uint8),
+                thickness=thick,
+                thickness_units="screen",
+                visible=False,
+            )
+        )
+
+    def _vehicle(self, k: int) -> Any:
+        name = f"{self.root}/vehicle{k}"
+        node = self._keep(self._scene.add_frame(name, show_axes=False))
+        for part, mesh in enumerate(meshes.airframe(self.parts.airframes[k], meshes.colour(k))):
+            self._mesh(f"{name}/{part}", mesh)
+        return node
+
+    def _propeller(self, k: int) -> Any:
+        """A vehicle's propellers, in its own frame: they stay in place even where drawing is slow."""
+        own = self.parts.airframes[k]
+        rotors = own.rotor_count
+        lifted = own.rotor_positions + [0.0, 0.0, 0.3 * (own.height or 0.25 * own.arm)]
+        handles = []
+        for name, mesh, opacity in (
+            ("blades", meshes.propeller(own), self._opacity),
+            ("discs", meshes.disc(own.rotor_radius or 0.45 * own.arm), 0.18),
+        ):
+            handles.append(
+                self._keep(
+                    self._scene.add_batched_meshes_simple(
+                        f"{self.root}/vehicle{k}/{name}",
+                        mesh.vertices.astype(np.float32),
+                        mesh.faces.astype(np.uint32),
+                        batched_wxyzs=np.tile(np.array([1.0, 0, 0, 0], np.float32), (rotors, 1)),
+                        batched_positions=lifted.astype(np.float32),
+                        batched_colors=np.asarray(self._tint or mesh.colour, np.uint8),
+                        opacity=opacity,
+                        lod="off",
+                        cast_shadow=self._opacity is None and name == "blades",
+                        receive_shadow=False,
+                    )
+                )
+            )
+        return handles[0]
+
+    def _turn_rotors(self, frame: Frames, now: float) -> None:
+        """Propellers go round with the square root of their thrust, at the flight's own pace."""
+        passed = float(np.clip(now - self._time, 0.0, 0.1))
+        self._time = now
+        if passed == 0.0:
+            return
+        for k, blades in enumerate(self._rotors):
+            own = self.parts.airframes[k]
+            each = max(float(frame.thrust[0, k]), 0.0) / own.rotor_count / own.thrust_coefficient
+            self._angle[k] += np.sqrt(each) / BLUR * passed
+            # seen from above a rotor whose torque is about +z turns clockwise
+            half = -own.spin * self._angle[k] / 2 + 0.7 * np.arange(own.rotor_count)
+            none = np.zeros(own.rotor_count)
+            turns = np.stack([np.cos(half), none, none, np.sin(half)], axis=1)
+            blades.batched_wxyzs = turns.astype(np.float32)
+
+    def _wanted(self) -> Any:
+        name = f"{self.root}/wanted"
+        node = self._keep(self._scene.add_frame(name, show_axes=False, visible=False))
+        own = (40, 130, 225)
+        edges = meshes.edges(self.parts.payload.shape)
+        self._keep(
+            self._scene.add_line_segments(
+                f"{name}/edges",
+                edges.astype(np.float32),
+                np.asarray(own, np.uint8),
+                thickness=2.0,
+                thickness_units="screen",
+            )
+        )
+        # only the outline while the payload is there: two faces in one place would flicker
+        self._body = self._mesh(f"{name}/body", meshes.payload(self.parts.payload.shape, own), 0.22, False)
+        return node
+
+    def _points(self) -> list[Any]:
+        size = 0.02 + 0.1 * float(np.max(np.linalg.norm(self.parts.attachments, axis=1), initial=0.0)) / 2
+        for k, point in enumerate(self.parts.attachments):
+            dot = meshes.merged([meshes.moved(meshes.ball(0.014, 6, 10), point)], meshes.colour(k))
+            self._mesh(f"{self.root}/payload/hold{k}", dot, None, False)
+        if not self.parts.cables or self._tint is not None:
+            return []
+        return [
+            self._keep(
+                self._scene.add_icosphere(
+                    f"{self.root}/flash{k}",
+                    radius=2 * size,
+                    color=(255, 225, 90),
+                    opacity=0.7,
+                    cast_shadow=False,
+                    receive_shadow=False,
+                    visible=False,
+                )
+            )
+            for k in range(len(self.parts.attachments))
+        ]
+
+    def _draw_cables(self, frame: Frames, ends: Reals, cut: set[int], look: Look) -> None:
+        for k, cable in enumerate(self.parts.cables):
+            hook = turn(frame.vehicle_attitude[0, k], np.asarray([cable.hook or (0.0, 0.0, 0.0)]))[0]
+            top = frame.vehicle_position[0, k] + hook
+            length, tension = float(frame.length[0, k]), float(frame.tension[0, k])
+            slack = not bool(frame.taut[0, k])
+            end = top - [0.0, 0.0, length] if k in cut else ends[k]
+            ratio = tension / self._hover if np.isfinite(tension) else 1.0
+            own = self._tint or (meshes.SLACK if slack else meshes.tension_colour(round(ratio, 1)))
+            self._cables[k].draw(top, end, length, slack and k not in cut, own)
+            if k < len(self._labels):
+                _visible(self._labels[k], look.labels)
+                if look.labels:
+                    text = "cut" if k in cut else ("slack" if slack else f"{tension:.2f} N")
+                    if self._labels[k].text != text:
+                        self._labels[k].text = text
+                    self._labels[k].position = (top + end) / 2
+
+
+def _visible(node: Any, shown: bool) -> None:
+    if node.visible != shown:
+        node.visible = shown
+
+
+def _set_lines(node: Any, places: Reals) -> None:
+    node.points = np.stack([places[:-1], places[1:]], axis=1).astype(np.float32)

@@ -1,0 +1,127 @@
+"""The tab in which a scenario is picked and changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from skyrig.planning import REFERENCES
+from skyrig.scenario import names
+from skyrig.scenario.controllers import CONTROLLERS
+from skyrig.studio.edits import MIXED, Form, edited, form_of
+from skyrig.vehicles import airframe_names, payload_names
+
+if TYPE_CHECKING:
+    from skyrig.scenario import Scenario
+    from skyrig.studio.panel import Panel
+
+PICK = "(pick one)"
+_TEMPLATES = {
+    "hover": "{type: hover, start: [0.0, 0.0, 1.5], duration: 20.0}",
+    "circle": "{type: circle, radius: 1.0, period: 6.0, ramp: 6.0, turns: 3, start: [1.0, 0.0, 1.5]}",
+    "figure-8": "{type: figure-8, amplitude: [1.5, 0.75], period: 10.0, ramp: 10.0, turns: 2, "
+    "start: [0.0, 0.0, 1.5]}",
+    "line": "{type: line, start: [0.0, 0.0, 1.0], end: [2.0, 0.0, 1.5], duration: 5.0}",
+    "waypoints": "{type: waypoints, points: [[0, 0, 1], [1, 1, 1.5], [2, 0, 1]], duration: 8.0}",
+    "rotation": "{type: rotation, start: [0.0, 0.0, 1.5], amplitude: [0.0, 0.0, 0.5], period: 6.0}",
+}
+
+
+class ScenarioTab:
+    """Fields of a scenario; nothing changes before Apply is pressed."""
+
+    def __init__(self, panel: Panel) -> None:
+        self.panel = panel
+        self.scenario: Scenario | None = None
+        gui = panel.studio.server.gui
+        self.pick = gui.add_dropdown("Scenario", (PICK, *names()), hint="The bundled scenarios")
+        with gui.add_folder("Team", expand_by_default=True):
+            self.kind = gui.add_dropdown("Vehicles", (*airframe_names(), MIXED))
+            self.count = gui.add_number("How many", 3, min=1, max=12, step=1)
+            self.team = gui.add_text("Mixed team", "", hint="Types in order, separated by commas")
+            self.payload = gui.add_dropdown("Payload", payload_names())
+            self.mass = gui.add_number("Mass (kg)", 0.2, step=0.001, hint="Of the payload")
+            self.mechanism = gui.add_dropdown("Joined by", ("cables", "links"))
+            self.lengths = gui.add_text("Lengths (m)", "0.5", hint="Of the cables: one, or one a cable")
+        with gui.add_folder("Reference", expand_by_default=False):
+            self.motion = gui.add_dropdown("Start from", (PICK, *(n for n in REFERENCES if n in _TEMPLATES)))
+            self.reference = gui.add_text("YAML", "", multiline=True, hint="Type and parameters, SI units")
+        with gui.add_folder("Controller and noise", expand_by_default=False):
+            self.controller = gui.add_dropdown("Controller", tuple(CONTROLLERS))
+            self.flavour = gui.add_dropdown("Flavour", ("full", "published"))
+            self.gains = gui.add_text("Gains", "{}", hint="YAML, such as {position: 2.0}")
+            self.noise = [
+                gui.add_number(f"Noise, {name}", 0.0, min=0.0, step=0.001)
+                for name in ("position (m)", "velocity (m/s)", "attitude (rad)", "rate (rad/s)")
+            ]
+        self.others = gui.add_text(
+            "Other changes", "", multiline=True, hint="PATH=VALUE, one a line, as skyrig fly --set takes them"
+        )
+        apply = gui.add_button("Apply", hint="Begin anew with these values")
+        self.pick.on_update(panel.trying(self._open))
+        self.motion.on_update(panel.trying(self._template))
+        apply.on_click(panel.trying(self._apply))
+
+    def renew(self) -> None:
+        """Fill in the fields from what is open."""
+        self.scenario = self.panel.studio.session.scenario
+        if self.scenario is None:
+            self.pick.value = PICK
+            return
+        form = form_of(self.scenario)
+        known = self.scenario.name in self.pick.options
+        self.pick.value = self.scenario.name if known else PICK
+        for field, value in (
+            (self.kind, form.kind),
+            (self.count, form.count),
+            (self.team, form.team),
+            (self.payload, form.payload),
+            (self.mass, form.mass),
+            (self.mechanism, form.mechanism),
+            (self.lengths, form.lengths),
+            (self.reference, form.reference),
+            (self.controller, form.controller),
+            (self.flavour, form.flavour),
+            (self.gains, form.gains),
+            (self.noise[0], form.noise_position),
+            (self.noise[1], form.noise_velocity),
+            (self.noise[2], form.noise_attitude),
+            (self.noise[3], form.noise_rate),
+            (self.others, ""),
+        ):
+            options = getattr(field, "options", None)
+            if options is not None and value not in options:
+                field.options = (*options, value)  # pyright: ignore[reportAttributeAccessIssue]
+            field.value = value  # pyright: ignore[reportAttributeAccessIssue]
+
+    def form(self) -> Form:
+        """The fields now."""
+        return Form(
+            kind=self.kind.value,
+            count=int(self.count.value),
+            team=self.team.value,
+            payload=self.payload.value,
+            mass=float(self.mass.value),
+            mechanism=self.mechanism.value,
+            lengths=self.lengths.value,
+            reference=self.reference.value,
+            controller=self.controller.value,
+            flavour=self.flavour.value,
+            gains=self.gains.value,
+            noise_position=float(self.noise[0].value),
+            noise_velocity=float(self.noise[1].value),
+            noise_attitude=float(self.noise[2].value),
+            noise_rate=float(self.noise[3].value),
+        )
+
+    def _open(self, event: Any) -> None:
+        if event.target.value != PICK:
+            self.panel.studio.open(event.target.value)
+
+    def _template(self, event: Any) -> None:
+        if event.target.value in _TEMPLATES:
+            self.reference.value = _TEMPLATES[event.target.value]
+
+    def _apply(self, event: Any) -> None:
+        session = self.panel.studio.session
+        if self.scenario is not None:
+            session.open(edited(self.scenario, self.form(), self.others.value), play=session.playing)
