@@ -1,4 +1,4 @@
-"""The command line: `list`, `show`, `check`, `schema`, `fly`, `plot`, `compare`, `export`, `studio`, `reproduce`.
+"""The command line: `skyrig COMMAND ...`, each command one function, named in `COMMANDS`.
 
 Whatever is wrong with the input is told in one sentence on the error stream, with exit code 2. Looking at
 scenarios needs no JAX, so each command imports what it needs when it runs.

@@ -27,7 +27,8 @@ FRAME: Colour = (62, 66, 74)
 MARK: Colour = (235, 64, 52)
 CARGO: Colour = (196, 160, 110)
 SLACK: Colour = (150, 150, 160)
-_RAMP = ((0.0, (70, 120, 220)), (0.6, (40, 170, 120)), (1.2, (235, 180, 30)), (2.2, (215, 40, 35)))
+RAMP = ((0.0, (70, 120, 220)), (0.6, (40, 170, 120)), (1.2, (235, 180, 30)), (2.2, (215, 40, 35)))
+"""Colours of tensions over a hovering cable's."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,6 +221,6 @@ def hanging(start: Reals, end: Reals, length: float, points: int = 17) -> Reals:
 
 def tension_colour(ratio: float) -> Colour:
     """From blue (none) through green and yellow to red, of a tension over a hovering cable's."""
-    places = [place for place, _ in _RAMP]
-    red, green, blue = (float(np.interp(ratio, places, [own[k] for _, own in _RAMP])) for k in range(3))
+    places = [place for place, _ in RAMP]
+    red, green, blue = (float(np.interp(ratio, places, [own[k] for _, own in RAMP])) for k in range(3))
     return int(red), int(green), int(blue)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
-from skyrig.flight import plots, tables
+from skyrig.flight import playback, plots, tables
 from skyrig.flight.flight import Flight
 from skyrig.flight.storage import write_whole
 
@@ -44,7 +44,7 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
     parts = [
         "<!doctype html>",
         f'<html lang="en"><head><meta charset="utf-8"><title>{escape(flight.name)}</title>',
-        f"<style>{_STYLE}</style></head><body>",
+        f"<style>{_STYLE}{playback.STYLE}</style></head><body>",
         f"<h1>{escape(flight.name)}</h1>",
         f"<p>{escape(_team(flight))}</p>",
         "<h2>Numbers</h2>",
@@ -53,6 +53,9 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
             [(name, tables.shown(value), unit) for name, value, unit in tables.rows(flight.metrics)],
         ),
     ]
+    player = playback.of(flight)
+    if player is not None:
+        parts += ["<h2>Playback</h2>", player]
     for name, title in _TITLES.items():
         if name in drawn:
             source = base64.b64encode(drawn[name]).decode("ascii")
