@@ -41,10 +41,21 @@ def model(step: float, integrator: str = "Euler", length: float = 1.0, height: f
 
 
 def fly(
-    model: mujoco.MjModel, thrust: np.ndarray, rate: np.ndarray, velocity: np.ndarray, seconds: float
+    model: mujoco.MjModel,
+    thrust: np.ndarray,
+    rate: np.ndarray,
+    velocity: np.ndarray,
+    seconds: float,
+    attitude: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Payload position (m) after `seconds`, from rest but for the payload's body rate and velocity."""
+    """Payload position (m) after `seconds`, from rest but for the payload's body rate and velocity.
+
+    `attitude` (3, 4) tilts the vehicles at the start (quaternions wxyz).
+    """
     data = mujoco.MjData(model)
+    if attitude is not None:
+        for k in range(3):
+            data.qpos[7 * k + 10 : 7 * k + 14] = attitude[k]
     data.ctrl[:] = thrust
     data.qvel[:3], data.qvel[3:6] = velocity, rate
     mujoco.mj_step(model, data, round(seconds / model.opt.timestep))
