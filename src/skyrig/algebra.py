@@ -7,7 +7,11 @@ Arrays that people hand in or get back have xyz last, as usual.
 
 from __future__ import annotations
 
+from typing import Any
+
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array
 
@@ -76,6 +80,17 @@ def attitude_rate(q: Array, rate: Array) -> Array:
 def normalised(q: Array) -> Array:
     """A quaternion at length one."""
     return q / jnp.sqrt(dot(q, q))
+
+
+def as_jax(value: Any, dtype: Any = None) -> Array:
+    """`value` as a JAX array.
+
+    Numbers from the host are moved, not computed with: unlike `jax.numpy.asarray` this compiles nothing, and
+    compiling for a few dozen arrays of different shapes is most of a second.
+    """
+    if isinstance(value, jax.Array):
+        return value if dtype is None or value.dtype == dtype else value.astype(dtype)
+    return jax.device_put(np.asarray(value, dtype))
 
 
 def traced(*values: object) -> bool:

@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from skyrig import checks
+from skyrig.algebra import as_jax
 from skyrig.control.interface import Command, axes, fitted
 from skyrig.errors import InputError
 from skyrig.vehicles import Airframe
@@ -80,8 +81,8 @@ class Actuators(eqx.Module):
             inverse[:r, :, k] = np.linalg.pinv(each.mixing)
             low[:r, k], high[:r, k] = each.thrust_min, each.thrust_max
         share = checks.nonnegative("efficiency", np.broadcast_to(efficiency, (n,)), (n,))
-        slow = None if lag is None else jnp.asarray(checks.positive("lag", np.broadcast_to(lag, (n,)), (n,)))
-        arrays = (jnp.asarray(each) for each in (mixing, inverse, low, high, share))
+        slow = None if lag is None else as_jax(checks.positive("lag", np.broadcast_to(lag, (n,)), (n,)))
+        arrays = (as_jax(each) for each in (mixing, inverse, low, high, share))
         return Actuators(*arrays, lag=slow)
 
     def start(

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from skyrig.algebra import as_jax
 from skyrig.control.attitude import Attitude
 from skyrig.control.cables import CableGains, Cables
 from skyrig.control.course import CourseGains
 from skyrig.control.gains import Clock, Gain, authority, reachable, read_gains, vehicle_bandwidths
-from skyrig.control.interface import Controller
+from skyrig.control.interface import Controller, concrete
 from skyrig.control.links import Links, RotorShares
 from skyrig.control.published import (
     PublishedCableGains,
@@ -64,7 +64,9 @@ def cables(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, 
         "follow": Gain(0.15 * tilt, "n"),
         "damping": Gain(0.9),
         **_limits(rig, airframes, share),
-        "most_push": Gain(0.3 * float(rig.gravity * (1 + rig.mass.sum() / rig.payload_mass))),
+        "most_push": Gain(
+            0.3 * float(rig.gravity) * float(1 + np.asarray(rig.mass).sum() / np.asarray(rig.payload_mass))
+        ),
         "most_turning": Gain(0.35),
         "least_pull": Gain(0.25, zero=True),
         "slack": Gain(0.01),
@@ -78,10 +80,10 @@ def cables(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, 
         payload_inverse_inertia=rig.payload_inverse_inertia,
         length=rig.length,
         **_thrusts(airframes),
-        period=jnp.asarray(clock.period),
-        available=jnp.ones(n),
+        period=as_jax(clock.period),
+        available=as_jax(np.ones(n)),
         turnable=_turnable(rig),
-        internal=spreading(rig.attachment, float(rig.payload_mass * rig.gravity), lean),
+        internal=spreading(np.asarray(rig.attachment), _load(rig), concrete(lean)),
         gains=CableGains(**values),
     )
 
@@ -110,7 +112,7 @@ def links(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, c
         payload_offset=rig.payload_offset,
         gravity=rig.gravity,
         **thrusts,
-        period=jnp.asarray(clock.period),
+        period=as_jax(clock.period),
         rotors=rotors,
         gains=CourseGains(**read_gains(gains, known, 1)),
     )
@@ -140,7 +142,7 @@ def vehicle(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str,
         inertia=rig.inertia,
         gravity=rig.gravity,
         **_thrusts(airframes),
-        period=jnp.asarray(clock.period),
+        period=as_jax(clock.period),
         load=values.pop("carry") * _weights(rig),
         gains=CourseGains(**values),
     )
@@ -208,7 +210,7 @@ def rotor_shares(rig: Linked, airframes: Sequence[Airframe], clock: Clock) -> tu
     bandwidth = np.maximum(np.minimum(reachable(strength, clock), clock.fastest / 2), 0.5)
     yaw = 0.6 * strength[2] * float(rig.inertia[2, 2])
     arrays = (effect, share.reshape(most, n, 4), mixing, low, high, np.asarray(yaw))
-    return RotorShares(*(jnp.asarray(each) for each in arrays)), bandwidth
+    return RotorShares(*(as_jax(each) for each in arrays)), bandwidth
 
 
 def _slung(rig: Any, name: str) -> Slung:
@@ -229,12 +231,17 @@ def _crowded(rig: Slung) -> bool:
 
 
 def _weights(rig: Slung) -> np.ndarray:
-    return weight_shares(rig.attachment, float(rig.payload_mass * rig.gravity))
+    return weight_shares(np.asarray(rig.attachment), _load(rig))
+
+
+def _load(rig: Slung) -> float:
+    """Weight of the payload (N)."""
+    return float(rig.payload_mass) * float(rig.gravity)
 
 
 def _turnable(rig: Slung) -> Array:
     axis = uncontrolled_axis(np.asarray(rig.attachment).T)
-    return jnp.eye(3) if axis is None else jnp.eye(3) - np.outer(axis, axis)
+    return as_jax(np.eye(3) if axis is None else np.eye(3) - np.outer(axis, axis))
 
 
 def _vehicle_defaults(
@@ -246,8 +253,8 @@ def _vehicle_defaults(
 
 def _thrusts(airframes: Sequence[Airframe]) -> dict[str, Array]:
     return {
-        "thrust_min": jnp.asarray([each.total_thrust_min for each in airframes]),
-        "thrust_max": jnp.asarray([each.total_thrust_max for each in airframes]),
+        "thrust_min": as_jax([each.total_thrust_min for each in airframes]),
+        "thrust_max": as_jax([each.total_thrust_max for each in airframes]),
     }
 
 
@@ -272,6 +279,4 @@ def _limits(rig: Slung | Linked, airframes: Sequence[Airframe], share: np.ndarra
 def _yaw_decoupled(rig: Slung, gains: Given, known: Mapping[str, Gain], feed: float) -> YawDecoupled:
     values = read_gains(gains, {**known, "carry": Gain(1.0, zero=True)}, rig.count)
     load = values.pop("carry") * _weights(rig)
-    return YawDecoupled(
-        rig.mass, rig.inertia, rig.gravity, load, jnp.asarray(feed), YawDecoupledGains(**values)
-    )
+    return YawDecoupled(rig.mass, rig.inertia, rig.gravity, load, as_jax(feed), YawDecoupledGains(**values))

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import equinox as eqx
-import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from skyrig.algebra import as_jax
 from skyrig.control.interface import axes, components_first
 from skyrig.control.nominal import (
     least_turn_rate,
@@ -107,16 +107,14 @@ def cable_nominal(model: Any, payload: Sample, ahead: Any) -> CableNominal:
     spin = taylor.differentiate(least_turn_rate(thrust))[0]
 
     def rows(series: Series, count: int, bodies: int) -> Array:
-        return jnp.asarray(
-            components_first(xp.moveaxis(taylor.derivatives(series[:count]), 0, -2), 2, bodies)
-        )
+        return as_jax(components_first(xp.moveaxis(taylor.derivatives(series[:count]), 0, -2), 2, bodies))
 
     return CableNominal(
         position=rows(body.position, 3, 0),
-        rotation=jnp.asarray(components_first(rotation[0], 2)),
+        rotation=as_jax(components_first(rotation[0], 2)),
         rate=rows(rate, 2, 0),
         direction=rows(direction, 3, 1),
-        pull_rate=jnp.asarray(components_first(pull[1], 1, 1)),
+        pull_rate=as_jax(components_first(pull[1], 1, 1)),
         vehicle=rows(craft, 4, 1),
-        vehicle_spin=jnp.asarray(components_first(spin, 1, 1)),
+        vehicle_spin=as_jax(components_first(spin, 1, 1)),
     )

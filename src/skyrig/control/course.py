@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from skyrig import algebra
-from skyrig.algebra import apply, dot
+from skyrig.algebra import apply, as_jax, dot
 from skyrig.control.attitude import heading_frame, turning, turning_moment, within_reach
 from skyrig.control.feedback import accumulated, ahead, ease, limited, pid
 from skyrig.control.interface import axes, components_first
@@ -47,12 +47,12 @@ def course_nominal(position: Series, yaw: Series, gravity: Any, projected: bool 
     heading = xp.stack([xp.cos(yaw[0]), xp.sin(yaw[0]), still], axis=-1)
 
     def rows(series: Series) -> Array:
-        return jnp.asarray(components_first(xp.moveaxis(taylor.derivatives(series), 0, -2), 2, 1))
+        return as_jax(components_first(xp.moveaxis(taylor.derivatives(series), 0, -2), 2, 1))
 
     return CourseNominal(
         position=rows(position[:4]),
-        heading=jnp.asarray(components_first(heading, 1, 1)),
-        yaw_rate=jnp.asarray(components_first(yaw[1], 0, 1)),
+        heading=as_jax(components_first(heading, 1, 1)),
+        yaw_rate=as_jax(components_first(yaw[1], 0, 1)),
         rate=rows(rate[:2]),
     )
 

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array
 
 from skyrig import checks
+from skyrig.algebra import as_jax
 from skyrig.errors import InputError
 from skyrig.planning.arrays import is_jax
 from skyrig.vehicles import Airframe
@@ -41,7 +42,7 @@ def read_gains(given: Mapping[str, Any] | None, known: Mapping[str, Gain], n: in
 def _array(field: str, value: Any, gain: Gain, n: int, given: bool) -> Array:
     shape = tuple({"3": 3, "n": n}[letter] for letter in gain.kind)
     if not given:
-        return jnp.broadcast_to(jnp.asarray(np.asarray(value, dtype=float)), shape)
+        return as_jax(np.broadcast_to(np.asarray(value, dtype=float), shape))
     have = np.shape(value)
     # as people write them, vehicles come first
     allowed = {(), shape[::-1]} | ({(3,)} if "3" in gain.kind else set())
@@ -50,7 +51,7 @@ def _array(field: str, value: Any, gain: Gain, n: int, given: bool) -> Array:
         raise InputError(f"{field} must have shape {choices}, not {' x '.join(map(str, have))}.")
     if not is_jax(value):
         value = (checks.nonnegative if gain.zero else checks.positive)(field, value, have)
-    array = jnp.asarray(value, dtype=float)
+    array = as_jax(value, dtype=float)
     if have == (3,) and gain.kind == "3n":
         array = array[:, None]
     elif len(have) == 2:

@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float
 
+from skyrig.algebra import as_jax
 from skyrig.errors import InputError
 from skyrig.planning import Sample
 from skyrig.planning.arrays import namespace
@@ -158,9 +158,9 @@ def components_first(array: Any, components: int, bodies: int = 0) -> Any:
 
 def _aim(sample: Sample, bodies: int) -> Aim:
     return Aim(
-        position=jnp.asarray(components_first(sample.position, 2, bodies)),
-        attitude=jnp.asarray(components_first(sample.attitude, 1, bodies)),
-        rate=jnp.asarray(components_first(sample.rate, 2, bodies)),
+        position=as_jax(components_first(sample.position, 2, bodies)),
+        attitude=as_jax(components_first(sample.attitude, 1, bodies)),
+        rate=as_jax(components_first(sample.rate, 2, bodies)),
     )
 
 
@@ -216,7 +216,7 @@ def fitted_target(target: Target, measurement: Measurement) -> Target:
 
 
 def _widened(value: Any, ndim: int, dtype: Any) -> Array:
-    array = jnp.asarray(value, dtype)
+    array = as_jax(value, dtype)
     return array.reshape(array.shape + (1,) * (ndim - array.ndim))
 
 

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from skyrig.algebra import apply, cross
+from skyrig.algebra import as_jax
 from skyrig.planning.arrays import Array, namespace
 
 
@@ -55,8 +54,8 @@ def cable_forces(
     team: Sharing, force: Float[Array, "3 ..."], moment: Float[Array, "3 ..."]
 ) -> Float[Array, "3 n ..."]:
     """Least-norm forces of the cables on the payload (N) that make `force` and `moment`, payload frame."""
-    turn = apply(team.inverse, moment - cross(team.centre, force))
-    return team.share * force[:, None] + cross(turn[:, None], team.arm)
+    turn = (team.inverse * (moment - _cross(team.centre, force))[None]).sum(1)
+    return team.share * force[:, None] + _cross(turn[:, None], team.arm)
 
 
 def pseudo_inverse(matrix: Float[Array, "3 3 ..."]) -> Float[Array, "3 3 ..."]:
@@ -110,8 +109,8 @@ def uncontrolled_axis(attachment: np.ndarray, tolerance: float = 1e-6) -> np.nda
 
 def weight_shares(attachment: Float[Array, "3 n"], weight: float) -> np.ndarray:
     """What each of n vehicles holds of a payload's `weight` (N) while it hangs level."""
-    team = sharing(jnp.asarray(attachment), jnp.ones(attachment.shape[1]))
-    return np.asarray(cable_forces(team, jnp.asarray([0.0, 0.0, weight]), jnp.zeros(3))[2])
+    team = sharing(np.asarray(attachment), np.ones(attachment.shape[1]))
+    return cable_forces(team, np.array([0.0, 0.0, weight]), np.zeros(3))[2]
 
 
 def spreading(attachment: Float[Array, "3 n"], weight: float, lean: Any) -> Float[Array, "3 n"]:
@@ -123,14 +122,14 @@ def spreading(attachment: Float[Array, "3 n"], weight: float, lean: Any) -> Floa
     points = np.asarray(attachment)
     n = points.shape[1]
     if n == 1:
-        return jnp.zeros((3, 1))
+        return as_jax(np.zeros((3, 1)))
     flat = points[:2] - points[:2].mean(axis=1, keepdims=True)
     size = np.linalg.norm(flat, axis=0)
     turn = 2 * np.pi * np.arange(n) / n
     around = np.stack([np.cos(turn), np.sin(turn)])
     outward = np.zeros((3, n))
     outward[:2] = np.where(size > 1e-9, flat / np.maximum(size, 1e-9), around)
-    team = sharing(jnp.asarray(points), jnp.ones(n))
-    moment = jnp.asarray(np.cross(points, outward, axis=0).sum(axis=1))
-    spare = outward - cable_forces(team, jnp.asarray(outward.sum(axis=1)), moment)
-    return weight / n * jnp.tan(lean) * spare
+    team = sharing(points, np.ones(n))
+    moment = np.cross(points, outward, axis=0).sum(axis=1)
+    spare = outward - cable_forces(team, outward.sum(axis=1), moment)
+    return as_jax(weight / n * namespace(lean).tan(lean) * spare)

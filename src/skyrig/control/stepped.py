@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
+from skyrig.algebra import as_jax
 from skyrig.control.interface import Aim, Command, Controller, Measurement, Target
 from skyrig.errors import InputError
 
@@ -114,5 +114,5 @@ def answer(controller: Callable[..., Any], t: float, target: Wanted, measurement
             raise InputError(f"controller must return {name} of shape {want}, not {have}.")
         if not np.isfinite(array).all():
             raise InputError(f"controller returned {name} that is not finite at t = {t:g} s.")
-        checked.append(jnp.asarray(array.T))
+        checked.append(as_jax(array.T))
     return Command(*checked)

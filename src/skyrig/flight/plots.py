@@ -128,10 +128,10 @@ def thrusts(flight: Flight) -> Figure:
     edges = np.append(flight.inputs.times, flight.times[-1])
     for k, axis in enumerate(axes):
         asked, given = flight.inputs.commanded_thrust[:, k], flight.inputs.thrust[:, k]
-        axis.stairs(
-            asked, edges, baseline=None, color=COLOURS[1], linestyle="--", linewidth=0.9, label="asked"
-        )
-        axis.stairs(given, edges, baseline=None, color=COLOURS[0], linewidth=1.2, label="given")
+        looks: Any = (("asked", asked, COLOURS[1], "--", 0.9), ("given", given, COLOURS[0], "-", 1.2))
+        for label, values, colour, dash, width in looks:
+            held = np.append(values, values[-1])
+            axis.step(edges, held, where="post", color=colour, linestyle=dash, linewidth=width, label=label)
         most = flight.rig.vehicle_thrust_max[k]
         if max(asked.max(), given.max()) > 0.6 * most:
             axis.axhline(most, color=GREY, linewidth=0.8, linestyle=":", label="most")

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from jaxtyping import Array, Bool, Float
 
 from skyrig import checks
-from skyrig.algebra import traced
+from skyrig.algebra import as_jax, traced
 
 
 class Bodies(eqx.Module):
@@ -100,16 +100,16 @@ def bodies_from_arrays(
 
     def vector(field: str, value: npt.ArrayLike | None) -> Array:
         if traced(value):
-            return jnp.moveaxis(jnp.asarray(value), -1, 0)
+            return jnp.moveaxis(as_jax(value), -1, 0)
         given = np.zeros((*many, 3)) if value is None else value
-        return jnp.asarray(np.moveaxis(checks.numbers(f"{name}_{field}", given, (*many, 3)), -1, 0))
+        return as_jax(np.moveaxis(checks.numbers(f"{name}_{field}", given, (*many, 3)), -1, 0))
 
     if traced(attitude):
-        quaternion = jnp.moveaxis(jnp.asarray(attitude), -1, 0)
+        quaternion = jnp.moveaxis(as_jax(attitude), -1, 0)
     else:
         level = np.tile([1.0, 0.0, 0.0, 0.0], (*many, 1)).reshape((*many, 4))
         given = level if attitude is None else checks.numbers(f"{name}_attitude", attitude, (*many, 4))
-        quaternion = jnp.asarray(np.moveaxis(checks.unit_quaternion(f"{name}_attitude", given), -1, 0))
+        quaternion = as_jax(np.moveaxis(checks.unit_quaternion(f"{name}_attitude", given), -1, 0))
     return Bodies(
         vector("position", position), vector("velocity", velocity), quaternion, vector("rate", rate)
     )

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from skyrig import checks
-from skyrig.algebra import traced
+from skyrig.algebra import as_jax, traced
 from skyrig.errors import InputError
 
 Point = Sequence[float] | np.ndarray | Array
@@ -82,15 +82,22 @@ class WinchLimits(eqx.Module):
 def checked(check, field: str, value, *arguments) -> Array:
     """`value` after `check`, as a JAX array; traced values (inside jit, grad, vmap) pass unchecked."""
     if traced(value):
-        return jnp.asarray(value)
-    return jnp.asarray(check(field, value, *arguments))
+        return as_jax(value)
+    return as_jax(check(field, value, *arguments))
 
 
 def inverse(matrix: Array) -> Array:
     """Inverse of a small matrix, without compiling where its values are known."""
     if traced(matrix):
         return jnp.linalg.inv(matrix)
-    return jnp.asarray(np.linalg.inv(np.asarray(matrix)))
+    return as_jax(np.linalg.inv(np.asarray(matrix)))
+
+
+def stacked(arrays: Sequence[Array]) -> Array:
+    """Arrays side by side along a new last axis, without compiling where their values are known."""
+    if traced(*arrays):
+        return jnp.stack(arrays, axis=-1)
+    return as_jax(np.stack([np.asarray(array) for array in arrays], axis=-1))
 
 
 def cable_arrays(
@@ -105,9 +112,9 @@ def cable_arrays(
         hooks.append(checked(checks.numbers, f"cables[{k}].hook", hook, (3,)))
     hooked = any(cable.hook is not None for cable in cables)
     return (
-        jnp.stack(lengths),
-        jnp.stack(attachments, axis=-1),
-        jnp.stack(hooks, axis=-1) if hooked else None,
+        stacked(lengths),
+        stacked(attachments),
+        stacked(hooks) if hooked else None,
         _winch_limits(cables),
     )
 
@@ -130,4 +137,4 @@ def _winch_limits(cables: Sequence[Cable]) -> WinchLimits | None:
             )
         rows.append([winch.rate, winch.acceleration, winch.shortest, winch.longest])
     columns = np.asarray(rows, dtype=np.float64).T
-    return WinchLimits(*(jnp.asarray(column) for column in columns))
+    return WinchLimits(*(as_jax(column) for column in columns))

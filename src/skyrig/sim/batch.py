@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 from jaxtyping import Array
 
+from skyrig.algebra import as_jax
 from skyrig.rigs.bodies import Inputs
 from skyrig.sim.stepping import Log, step
 
@@ -29,7 +30,7 @@ def stack(trees: Sequence[Any]) -> Any:
 
 def spread(tree: Any, count: int) -> Any:
     """One rig, state or input repeated `count` times as a batch."""
-    return jax.tree.map(lambda leaf: jnp.repeat(jnp.asarray(leaf)[..., None], count, axis=-1), tree)
+    return jax.tree.map(lambda leaf: jnp.repeat(as_jax(leaf)[..., None], count, axis=-1), tree)
 
 
 def pick(tree: Any, index: int) -> Any:

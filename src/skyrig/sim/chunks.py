@@ -6,9 +6,9 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 
+from skyrig.algebra import as_jax
 from skyrig.sim.pilot import Pilot
 from skyrig.sim.plan import Plan, Schedule
 
@@ -39,7 +39,7 @@ def part_of_plan(plan: Plan, rows: slice, first_tick: int, first_interval: int, 
         own = np.asarray(leaf)[rows]
         own = np.where(own >= 0, own - base, own) if base else own
         whole = np.concatenate([own, np.full(room - len(own), blank, own.dtype)])
-        return jnp.asarray(whole.astype(own.dtype))
+        return as_jax(whole.astype(own.dtype))
 
     return Plan(
         dt=cut(plan.dt, 0, -1),

@@ -12,11 +12,11 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
 from skyrig import checks
+from skyrig.algebra import as_jax
 from skyrig.control.actuators import Actuators
 from skyrig.control.interface import Controller, Target, targets
 from skyrig.control.stepped import Told, answer, looks
@@ -158,11 +158,11 @@ def closed_loop(
         controller=Told() if told else _numbers(controller),
         actuators=Actuators.build(airframes, lag=rotor_lag or None),
         target=target,
-        times=jnp.asarray(ticks),
+        times=as_jax(ticks),
         around=job.around,
         noise=noise or Noise.of(),
-        shake=jnp.asarray(np.random.default_rng(seed).standard_normal((len(ticks), 4, 3, 1 + rig.count))),
-        period=jnp.asarray(1 / control_rate),
+        shake=as_jax(np.random.default_rng(seed).standard_normal((len(ticks), 4, 3, 1 + rig.count))),
+        period=as_jax(1 / control_rate),
     )
     pieces, logs, *final = _flown(job, state, pilot, controller if told else None, progress)
     return _gathered(job, pieces, logs, state, *final)
@@ -238,16 +238,16 @@ def _surroundings(rig: Any, outside: Outside, since: Numbers) -> Surroundings:
         value = getattr(outside, name)
         if value is None:
             return None
-        return jnp.asarray(checks.numbers(f"outside.{name}", value, (len(outside.times), *shape))[row].T)
+        return as_jax(checks.numbers(f"outside.{name}", value, (len(outside.times), *shape))[row].T)
 
     share = columns("thrust_share", (n,))
     length = columns("cable_length", (n,))
     if getattr(rig, "winch", None) is None:
         length = None
     elif length is None:
-        length = jnp.asarray(np.repeat(np.asarray(rig.length)[:, None], len(since), axis=1))
+        length = as_jax(np.repeat(np.asarray(rig.length)[:, None], len(since), axis=1))
     return Surroundings(
-        share=jnp.asarray(np.ones((n, len(since)))) if share is None else share,
+        share=as_jax(np.ones((n, len(since)))) if share is None else share,
         payload_force=columns("payload_force", (3,)),
         payload_torque=columns("payload_torque", (3,)),
         vehicle_force=columns("vehicle_force", (n, 3)),
@@ -304,7 +304,7 @@ def _joined(logs: list[tuple[int, Log]]) -> Log:
         parts.append((*rows, jax.tree.map(lambda leaf, used=used: leaf[used], log.reset)))
     step, offset, located, reset = jax.tree.map(lambda *each: np.concatenate(each), *parts)
     count = np.asarray(len(step), np.int32)
-    return Log(*jax.tree.map(jnp.asarray, (step, offset, located, reset, count, logs[-1][1].trouble)))
+    return Log(*jax.tree.map(as_jax, (step, offset, located, reset, count, logs[-1][1].trouble)))
 
 
 def _numbers(controller: Controller) -> Controller:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from jaxtyping import Array, Bool, Float
 
 from skyrig import checks
-from skyrig.algebra import traced
+from skyrig.algebra import as_jax, traced
 from skyrig.errors import InputError
 from skyrig.sim.events import Event, events, raise_troubles
 from skyrig.sim.plan import STEP, Cut, Plan, Poke, bucket, held_inputs, schedule
@@ -130,7 +130,7 @@ def rollout(
     count, log = len(planned.times), shown.log
     asked = planned.times if at is None else checks.numbers("at", at, (None,))
     record = _reported(rig, inputs, planned.plan, flown.states, shown.record, planned.times, asked)
-    final = jax.tree.map(lambda leaf: jnp.asarray(leaf[count - 1]), shown.states)
+    final = jax.tree.map(lambda leaf: as_jax(leaf[count - 1]), shown.states)
     found: list[Event] = []
     if not unknown:
         whole = jax.tree.map(lambda leaf: leaf[:count], shown.record)
@@ -138,7 +138,7 @@ def rollout(
         found = events(log, planned.times, np.asarray(rig.cable_state(state)[1]), planned.happenings)
     starts = np.concatenate([planned.times[:1], planned.times[:-1]])
     number = jnp.maximum(log.step, 0) if unknown else np.maximum(log.step, 0)
-    moments = (jnp.asarray(starts) if unknown else starts)[number] + log.offset + shown.times_shift
+    moments = (as_jax(starts) if unknown else starts)[number] + log.offset + shown.times_shift
     return Rollout(
         times=asked,
         payload=Track(*xyz_last(record.payload)),
@@ -179,11 +179,11 @@ def _reported(
         return chosen
     room = bucket(len(between))
     first, late = np.resize(index[between], room), np.resize(beyond[between], room)
-    side = _side_steps(rig, states, inputs, plan, jnp.asarray(first), jnp.asarray(late))
+    side = _side_steps(rig, states, inputs, plan, as_jax(first), as_jax(late))
 
     def put(whole: Any, part: Any) -> Any:
         if traced(whole, part):
-            return jnp.asarray(whole).at[between].set(part[: len(between)])
+            return as_jax(whole).at[between].set(part[: len(between)])
         whole = np.array(whole)
         whole[between] = np.asarray(part)[: len(between)]
         return whole

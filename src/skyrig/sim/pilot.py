@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from skyrig.algebra import multiply
+from skyrig.algebra import as_jax, multiply
 from skyrig.control.actuators import Actuators, Produced
 from skyrig.control.interface import Command, Controller, Measurement, Target, row
 from skyrig.control.winch import reel
@@ -33,7 +33,7 @@ class Noise(eqx.Module):
     @staticmethod
     def of(position: float = 0.0, velocity: float = 0.0, attitude: float = 0.0, rate: float = 0.0) -> Noise:
         """Noise from plain numbers (m, m/s, rad, rad/s)."""
-        return Noise(*(jnp.asarray(float(it)) for it in (position, velocity, attitude, rate)))
+        return Noise(*(as_jax(float(it)) for it in (position, velocity, attitude, rate)))
 
 
 class Surroundings(eqx.Module):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from jaxtyping import Array, Bool, Float, Int
 
 from skyrig import checks
-from skyrig.algebra import traced
+from skyrig.algebra import as_jax, traced
 from skyrig.errors import InputError
 from skyrig.rigs.bodies import Inputs
 
@@ -128,13 +128,13 @@ def schedule(
                 raise InputError(f"cut.cable must be from 0 to {rig.count - 1}, not {happening.cable}.")
             cut[row, happening.cable] = True
     plan = Plan(
-        dt=jnp.asarray(np.concatenate([[0.0], lengths, -np.ones(pad)]).astype(dtype)),
-        hold=jnp.asarray(np.concatenate([[0], hold, np.zeros(pad)]).astype(np.int32)),
-        act=jnp.asarray(np.concatenate([act, -np.ones(pad)]).astype(np.int32)),
-        tick=jnp.asarray(np.concatenate([tick, -np.ones(pad)]).astype(np.int32)),
-        impulse=jnp.asarray(impulse.astype(dtype)),
-        point=jnp.asarray(point.astype(dtype)),
-        cut=jnp.asarray(cut),
+        dt=as_jax(np.concatenate([[0.0], lengths, -np.ones(pad)]).astype(dtype)),
+        hold=as_jax(np.concatenate([[0], hold, np.zeros(pad)]).astype(np.int32)),
+        act=as_jax(np.concatenate([act, -np.ones(pad)]).astype(np.int32)),
+        tick=as_jax(np.concatenate([tick, -np.ones(pad)]).astype(np.int32)),
+        impulse=as_jax(impulse.astype(dtype)),
+        point=as_jax(point.astype(dtype)),
+        cut=as_jax(cut),
     )
     return Schedule(plan, times, tuple(sorted(happenings, key=lambda it: it.time)))
 
@@ -177,14 +177,14 @@ def held_inputs(
             value = np.asarray(value, dtype=np.float64) if np.ndim(value) else np.asarray(value)
         have = np.shape(value)
         if have == shape:
-            value = jnp.broadcast_to(jnp.asarray(value), (count, *shape))
+            value = jnp.broadcast_to(as_jax(value), (count, *shape))
         elif have != (count, *shape):
             wanted = " or ".join("x".join(map(str, s)) for s in (shape, (count, *shape)))
             given = "x".join(map(str, have)) or "a single number"
             raise InputError(f"{field} must have shape {wanted}, not {given}.")
         if not traced(value):
             checks.numbers(field, np.asarray(value), have if have != shape else (count, *shape))
-        value = jnp.asarray(value, dtype)
+        value = as_jax(value, dtype)
         value = jnp.concatenate([value, jnp.zeros((room - count, *shape), dtype)])
         return value.T  # components first, intervals last
 

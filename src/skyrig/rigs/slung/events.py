@@ -16,6 +16,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float
 
 from skyrig import algebra
+from skyrig.algebra import as_jax
 from skyrig.rigs.bodies import Bodies, Inputs, Reset, Watch, rearmed
 from skyrig.rigs.complementarity import complementarity, masked_solve
 from skyrig.rigs.slung.motion import (
@@ -107,7 +108,7 @@ def settle(
         chosen = jax.tree.map(lambda a, b: jnp.where(coarse, a, b), (new_state, new_guards, new_coarse), keep)
         return *chosen, turn + 1
 
-    start = (state, guards_off(rig, state), jnp.ones_like(state.side, dtype=bool), jnp.asarray(0))
+    start = (state, guards_off(rig, state), jnp.ones_like(state.side, dtype=bool), as_jax(0))
     state, guards, coarse, _ = jax.lax.while_loop(
         lambda carry: jnp.any(carry[2]) & (carry[3] < MOST_TURNS), again, start
     )

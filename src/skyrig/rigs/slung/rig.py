@@ -13,11 +13,11 @@ from jaxtyping import Array, Float
 from scipy.spatial.transform import Rotation
 
 from skyrig import checks
-from skyrig.algebra import traced
+from skyrig.algebra import as_jax, traced
 from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
 from skyrig.rigs.bodies import Bodies, Inputs, bodies_from_arrays
-from skyrig.rigs.cables import Cable, cable_arrays, checked, inverse
+from skyrig.rigs.cables import Cable, cable_arrays, checked, inverse, stacked
 from skyrig.rigs.slung import events
 from skyrig.rigs.slung.motion import cable_matrix, motion, spans
 from skyrig.rigs.slung.parameters import SlungParameters, SlungRate, SlungState
@@ -62,16 +62,16 @@ class Slung(SlungParameters):
                 raise InputError(
                     "cables[].attachment must be (0, 0, 0) on a point-mass payload; give it an inertia."
                 )
-            payload_inertia = payload_inverse = jnp.zeros((3, 3))
+            payload_inertia = payload_inverse = as_jax(np.zeros((3, 3)))
         else:
             payload_inertia = checked(checks.inertia, "payload.inertia", payload.inertia)
             payload_inverse = inverse(payload_inertia)
         if not 0 <= float(restitution) < 1:
             raise InputError(f"restitution must be at least 0 and below 1, not {restitution}.")
         return Slung(
-            mass=jnp.stack(mass),
-            inertia=jnp.stack(inertia, axis=-1),
-            inverse_inertia=jnp.stack([inverse(j) for j in inertia], axis=-1),
+            mass=stacked(mass),
+            inertia=stacked(inertia),
+            inverse_inertia=stacked([inverse(j) for j in inertia]),
             payload_mass=checked(checks.positive, "payload.mass", payload.mass),
             payload_inertia=payload_inertia,
             payload_inverse_inertia=payload_inverse,
@@ -79,8 +79,8 @@ class Slung(SlungParameters):
             hook=hook,
             length=length,
             winch=winch,
-            restitution=jnp.asarray(restitution, dtype=length.dtype),
-            gravity=checked(checks.numbers, "gravity", gravity).astype(length.dtype),
+            restitution=as_jax(restitution, dtype=length.dtype),
+            gravity=as_jax(checked(checks.numbers, "gravity", gravity), length.dtype),
         )
 
     def state(
@@ -129,17 +129,18 @@ class Slung(SlungParameters):
         gone = np.zeros(n, bool) if cut is None else np.asarray(cut, dtype=bool)
         distance, rate = _distances(self, payload, vehicles)
         unknown = traced(distance, length)
+        if not unknown:  # in NumPy, which compiles nothing
+            distance, rate, length = (np.asarray(each) for each in (distance, rate, length))
         for k in () if unknown else np.flatnonzero((distance - length > START) & ~gone):
             raise InputError(
                 f"vehicle_position[{k}] is {float(distance[k]):.9g} m from its attachment, "
                 f"more than its cable's length of {float(length[k]):.9g} m."
             )
         taut = ~gone & (abs(distance - length) < START) & (abs(rate) < START)
-        zeros = jnp.zeros_like(length)
-        side = jnp.sign(payload.position[2])
-        return SlungState(
-            payload, vehicles, jnp.asarray(length), zeros, zeros, jnp.asarray(taut), jnp.asarray(gone), side
-        )
+        height = payload.position if traced(payload.position) else np.asarray(payload.position)
+        zeros = jnp.zeros_like(length) if unknown else as_jax(np.zeros_like(length))
+        side = as_jax(jnp.sign(height[2]) if traced(height) else np.sign(height[2]))
+        return SlungState(payload, vehicles, as_jax(length), zeros, zeros, as_jax(taut), as_jax(gone), side)
 
     def tension(self, state: SlungState, inputs: Inputs) -> Float[Array, "n *batch"]:
         """Tension of every cable (N) with the state's taut set."""
