@@ -12,11 +12,11 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 	--no-header --no-emit-index-url pyproject.toml requirements/build.in
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fly test lint format bench docs lock clean
+.PHONY: help setup fly test lint format bench reproduce docs lock clean
 .DELETE_ON_ERROR:
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
 
 setup: $(VENV)/.base ## install skyrig into .venv
 
@@ -37,6 +37,12 @@ format: $(VENV)/.dev ## put the code in style
 
 bench: $(VENV)/.dev ## measure how fast it flies
 	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+reproduce: $(VENV)/.base ## run RotorTM's results again and write their page into docs/
+	@$(BIN)/skyrig reproduce rotortm --out reproduced
+	@mkdir -p docs/rotortm
+	@cp reproduced/rotortm.md docs/rotortm.md
+	@cp reproduced/rotortm/figure-*.png docs/rotortm/
 
 docs: $(VENV)/.dev ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

@@ -84,6 +84,7 @@ def _opening() -> list[Block]:
             "skyrig's. This page is written by a command, numbers and pictures alike:"
         ),
         Code("skyrig reproduce rotortm"),
+        Text("`make reproduce` runs it and puts its page into the documentation."),
         Text(
             "**As published** flies RotorTM's equations with RotorTM's gains and simplifications; **full** "
             "is skyrig's own controller, which leaves no term out. Both fly in skyrig's physics with the "
