@@ -79,8 +79,8 @@ def _opening() -> list[Block]:
     return [
         Heading(1, "RotorTM's results, run again"),
         Text(
-            "The simulation results of *RotorTM: A Flexible Simulator for Aerial Transportation and "
-            "Manipulation* (Li, Liu, Loianno, IEEE T-RO 2023, doi 10.1109/TRO.2023.3336320) next to "
+            "The simulation results of RotorTM, a simulator of aerial transport and manipulation "
+            "(Li, Liu, Loianno, IEEE T-RO 2023, doi 10.1109/TRO.2023.3336320) next to "
             "skyrig's. This page is written by a command, numbers and pictures alike:"
         ),
         Code("skyrig reproduce rotortm"),

@@ -6,11 +6,12 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from skyrig.errors import FlightDiverged, InputError
 from skyrig.files import read_bundled
@@ -114,14 +115,21 @@ def task_label(name: str) -> str:
 
 def scenario(ask: Ask) -> Scenario:
     """The scenario that an ask stands for."""
-    rig, task = book()["rigs"][ask.rig], book()["tasks"][ask.task]
+    known = _known(ask.rig, ask.task, ask.flavour, ask.noise)
+    return replace(known, spec=structs.replace(known.spec, seed=ask.seed))
+
+
+@cache
+def _known(rig_name: str, task_name: str, flavour: str, noise: float) -> Scenario:
+    """The scenario whatever the seed: it is read once, not for every seed."""
+    rig, task = book()["rigs"][rig_name], book()["tasks"][task_name]
     values = {key: value for key, value in {**rig, **task}.items() if key != "label"}
-    values |= {"skyrig": 1, "name": f"{ask.rig}-{ask.task}-{ask.flavour}", "seed": ask.seed}
-    values["controller"] = {"flavour": FULL if ask.flavour == FULL else PUBLISHED}
-    values["noise"] = dict.fromkeys(("position", "velocity", "attitude", "rate"), ask.noise)
+    values |= {"skyrig": 1, "name": f"{rig_name}-{task_name}-{flavour}"}
+    values["controller"] = {"flavour": FULL if flavour == FULL else PUBLISHED}
+    values["noise"] = dict.fromkeys(("position", "velocity", "attitude", "rate"), noise)
     with _PARSING:
-        made = Scenario.from_dict(values, f"{FOLDER}: {ask.rig}, {ask.task}")
-        if "duration" in task or ask.noise:
+        made = Scenario.from_dict(values, f"{FOLDER}: {rig_name}, {task_name}")
+        if "duration" in task or noise:
             return made
         return made.with_overrides({"duration": made.duration + AFTER})
 
