@@ -26,13 +26,14 @@ from skyrig.rigs.bodies import Bodies
 from skyrig.sim.chunks import Cursor, part_of_pilot, part_of_plan
 from skyrig.sim.events import Event, events, raise_troubles
 from skyrig.sim.openloop import Track, xyz_last
-from skyrig.sim.pilot import Memory, Noise, Pilot, Surroundings, blurred, measure, resumed
+from skyrig.sim.packing import Packed
+from skyrig.sim.pilot import Noise, Pilot, Surroundings, blurred, measure, resumed
 from skyrig.sim.plan import STEP, Cut, Plan, Poke, Schedule, schedule
 from skyrig.sim.stepping import LOG_FULL, OK, Log
-from skyrig.sim.walk import Record, walk
+from skyrig.sim.walk import Record, walk_packed
 from skyrig.vehicles import Airframe
 
-STEPS, TICKS, INTERVALS = 1024, 256, 512
+STEPS, TICKS, INTERVALS = 4096, 1024, 1024
 """Most steps, ticks and intervals in a chunk."""
 ROOM = 128
 """Room for events in a chunk; one with more is flown again in halves."""
@@ -180,7 +181,7 @@ def _flown(
     job: _Job, state: Any, pilot: Pilot, asked: Callable[..., Any] | None, progress: Callable | None
 ) -> tuple[list[Record], list[tuple[int, Log]], Any, Any]:
     """All chunks, one after the other, until the end or the first trouble."""
-    memory: Memory | None = None
+    memory: Packed | None = None
     pieces, logs = [], []
     most = (STEPS, TICKS, INTERVALS) if asked is None else (32, 1, 32)
     cursor = Cursor(job.planned)
@@ -199,29 +200,27 @@ def _flown(
             shapes = eqx.filter_eval_shape(part.fresh, job.rig, state)
             memory = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
         assert memory is not None
-        after, remembered, record, log = _fly(
-            job.rig, state, part, memory, np.asarray(start == 0), plan, ROOM
-        )
+        after, remembered, log, kept = _fly(job.rig, state, part, memory, np.asarray(start == 0), plan, ROOM)
         count = rows.stop - rows.start
         if int(log.trouble) == LOG_FULL and count > 1:
             limit = count // 2
             continue
         state, memory, limit = after, remembered, most[0]
-        pieces.append(jax.tree.map(lambda leaf, count=count: np.asarray(leaf)[:count], record))
+        pieces.append(kept.layout.unpack(np.asarray(kept.rows)[:count])[1])
         logs.append((rows.start, jax.tree.map(np.asarray, log)))
         start = rows.stop
         if progress is not None:
             progress(float(job.planned.times[start - 1]))
         if int(log.trouble) != OK or not _finite(pieces[-1]):
             break
-    return pieces, logs, state, None if memory is None else memory.controller
+    assert memory is not None
+    return pieces, logs, state, memory.layout.unpack(np.asarray(memory.rows)).controller
 
 
 @eqx.filter_jit
-def _fly(rig: Any, state: Any, pilot: Pilot, memory: Memory, fresh: Any, plan: Plan, room: int):
+def _fly(rig: Any, state: Any, pilot: Pilot, memory: Packed, fresh: Any, plan: Plan, room: int):
     pilot = resumed(fresh, memory, pilot, rig, state)
-    flown = walk(rig, state, pilot, plan, Log.empty(rig, state, room))
-    return jax.tree.map(lambda leaf: leaf[-1], flown.states), flown.memory, flown.record, flown.log
+    return walk_packed(rig, state, pilot, plan, Log.empty(rig, state, room))
 
 
 @eqx.filter_jit

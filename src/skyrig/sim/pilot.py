@@ -11,9 +11,10 @@ from jaxtyping import Array, Float
 
 from skyrig.algebra import as_jax, multiply
 from skyrig.control.actuators import Actuators, Produced
-from skyrig.control.interface import Command, Controller, Measurement, Target, row
+from skyrig.control.interface import Command, Controller, Measurement, Target
 from skyrig.control.winch import reel
 from skyrig.rigs.bodies import Bodies, Inputs
+from skyrig.sim.packing import Packed
 from skyrig.sim.plan import Plan
 from skyrig.sim.stepping import choose
 
@@ -118,21 +119,36 @@ class Pilot(eqx.Module):
     """Standard normal numbers for the noise of every tick; see `blurred`."""
     period: Float[Array, ""]
     """Between ticks (s)."""
-    memory: Memory | None = None
+    memory: Packed | None = None
     """Where another walk left off; None at a flight's start."""
+    ticks: Packed | None = None
+    """Time, target and noise of every tick, once `ready`."""
+    intervals: Packed | None = None
+    """What is around in every interval, once `ready`."""
 
-    def start(self, rig: Any, state: Any) -> Memory:
+    def ready(self, real: Any) -> Pilot:
+        """This pilot, prepared for many steps in numbers of dtype `real`."""
+        around = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, -1, 0), self.around)
+        packed = (
+            Packed.of((self.times, self.target, self.shake), real, 1),
+            Packed.of(around, real, 1),
+        )
+        return eqx.tree_at(
+            lambda it: (it.ticks, it.intervals), self, packed, is_leaf=lambda leaf: leaf is None
+        )
+
+    def start(self, rig: Any, state: Any) -> Packed:
         """The memory to begin with."""
         return self.fresh(rig, state) if self.memory is None else self.memory
 
-    def fresh(self, rig: Any, state: Any) -> Memory:
+    def fresh(self, rig: Any, state: Any) -> Packed:
         """The memory at a flight's start: nothing commanded yet."""
         seen = measure(rig, state)
         none = jnp.zeros_like(seen.vehicles.rate)
         still = jnp.zeros_like(none[0])
         rotors = jnp.zeros((self.actuators.low.shape[0], *still.shape), still.dtype)
         winch = None if getattr(rig, "winch", None) is None else still
-        return Memory(
+        memory = Memory(
             self.controller.start(seen),
             seen,
             Command(still, none, winch),
@@ -140,25 +156,31 @@ class Pilot(eqx.Module):
             # not a number until the first command: rotors are then taken to have been at it already
             None if self.actuators.lag is None else rotors + jnp.nan,
         )
+        return Packed.of(memory, state.side.dtype)
 
     def __call__(
-        self, rig: Any, memory: Memory, state: Any, plan: Plan, index: Array, first: Any, branch: Any
-    ) -> tuple[Memory, Inputs]:
+        self, rig: Any, memory: Packed, state: Any, plan: Plan, index: Array, first: Any, branch: Any
+    ) -> tuple[Packed, Inputs]:
         """The inputs of the coming step, the controller's command renewed where one of its ticks falls."""
+        assert self.ticks is not None and self.intervals is not None
         tick = plan.tick[index]
-        around = jax.tree.map(
-            lambda leaf: jax.lax.dynamic_index_in_dim(leaf, plan.hold[index], leaf.ndim - 1, keepdims=False),
-            self.around,
-        )
+        around = self.intervals.row(plan.hold[index])
         # the row is taken out here: a branch that carried all rows would be too large for one kernel
-        at = jnp.maximum(tick, 0)
-        now = row((self.times, self.target, self.shake), at)
-        memory = branch(
-            first & (tick >= 0), lambda memory: self.decide(rig, memory, state, now, around), memory
-        )
+        now = self.ticks.row(jnp.maximum(tick, 0))
+
+        def decided(memory: Packed) -> Packed:
+            return memory.changed(lambda tree: self.decide(rig, tree, state, now, around))
+
+        memory = branch(first & (tick >= 0), decided, memory)
         if self.actuators.lag is not None:
-            memory = self.turned(memory, plan.dt[index], first)
-        return memory, inputs(memory, around)
+            dt = plan.dt[index]
+            memory = memory.changed(lambda tree: self.turned(tree, dt, first))
+        return memory, inputs(memory.tree(), around)
+
+    def held(self, memory: Packed, interval: Array) -> Inputs:
+        """What is held in an interval with the command at hand."""
+        assert self.intervals is not None
+        return inputs(memory.tree(), self.intervals.row(interval))
 
     def turned(self, memory: Memory, dt: Array, first: Any) -> Memory:
         """The rotors a step later, and what they make on average meanwhile."""
@@ -166,9 +188,10 @@ class Pilot(eqx.Module):
         rotors, made = self.actuators(memory.rotors, memory.command, jnp.where(dt > 0, dt, 1.0))
         return choose(goes, Memory(memory.controller, memory.seen, memory.command, made, rotors), memory)
 
-    def kept(self, memory: Memory) -> tuple[Bodies, Bodies, Command, Produced]:
+    def kept(self, memory: Packed) -> tuple[Bodies, Bodies, Command, Produced]:
         """What the controller was told, what it asked for and what the rotors made of it."""
-        return memory.seen.payload, memory.seen.vehicles, memory.command, memory.made
+        tree = memory.tree()
+        return tree.seen.payload, tree.seen.vehicles, tree.command, tree.made
 
     def decide(self, rig: Any, memory: Memory, state: Any, now: Any, around: Surroundings) -> Memory:
         """One tick: measure, ask the controller, let the rotors do what they can."""
@@ -209,7 +232,7 @@ def inputs(memory: Memory, around: Surroundings) -> Inputs:
     )
 
 
-def resumed(fresh: Any, memory: Memory, pilot: Pilot, rig: Any, state: Any) -> Pilot:
+def resumed(fresh: Any, memory: Packed, pilot: Pilot, rig: Any, state: Any) -> Pilot:
     """`pilot` with its memory: a new one where `fresh`, else `memory`."""
     memory = choose(fresh, pilot.fresh(rig, state), memory)
     return eqx.tree_at(lambda it: it.memory, pilot, memory, is_leaf=lambda leaf: leaf is None)

@@ -19,6 +19,7 @@ from jaxtyping import Array, Bool, Float
 
 from skyrig.rigs.bodies import Bodies, Inputs
 from skyrig.sim.integrator import runge_kutta
+from skyrig.sim.packing import Layout, Packed
 from skyrig.sim.plan import Plan
 from skyrig.sim.stepping import Log, choose, step, when
 
@@ -31,6 +32,12 @@ class Held(eqx.Module):
     """
 
     inputs: Inputs
+    table: Packed | None = None
+
+    def ready(self, real: Any) -> Held:
+        """This pilot, prepared for many steps in numbers of dtype `real`."""
+        by_interval = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, -1, 0), self.inputs)
+        return Held(self.inputs, Packed.of(by_interval, real, 1))
 
     def start(self, rig: Any, state: Any) -> Any:
         """The memory to begin with."""
@@ -50,7 +57,12 @@ class Held(eqx.Module):
             first: Whether it does begin here (in derivatives a step is flown in pieces).
             branch: `when`, or one like it that can be differentiated.
         """
-        return memory, _held(self.inputs, plan.hold[index])
+        return memory, self.held(memory, plan.hold[index])
+
+    def held(self, memory: Any, interval: Array) -> Inputs:
+        """What is held in an interval."""
+        assert self.table is not None
+        return self.table.row(interval)
 
     def kept(self, memory: Any) -> Any:
         """What the flight's record keeps of the memory."""
@@ -79,6 +91,8 @@ class Walk(eqx.Module):
     """Zero, with the derivative of each impact's time (s)."""
     memory: Any
     """The pilot's, at the end."""
+    final: Any
+    """State at the end."""
 
 
 def _record(rig: Any, state: Any, inputs: Inputs, pilot: Any = None) -> Record:
@@ -101,21 +115,40 @@ def _happen(rig: Any, state: Any, plan: Plan, row: Array) -> Any:
     return rig.sever(state, _row(plan.cut, row))
 
 
-@eqx.filter_custom_jvp
-def walk(rig: Any, state: Any, pilot: Any, plan: Plan, rows: Log) -> Walk:
-    """Fly `plan` from `state` as `pilot` says; `rows` is an empty log that gives the room for events."""
+def walk_packed(rig: Any, state: Any, pilot: Any, plan: Plan, rows: Log) -> tuple[Any, Any, Log, Packed]:
+    """`walk` without derivatives: final state, the pilot's memory, log, and (state, record) of every step."""
+    real = state.side.dtype
+    pilot = pilot.ready(real)
+    begin = (state, pilot.start(rig, state), rows)
 
-    def one(carry, index):
-        state, memory, log = carry
+    def kept(state, memory, held):
+        return state, _record(rig, state, held, pilot.kept(memory))
+
+    shapes = jax.eval_shape(lambda s, m: kept(s, m, pilot.held(m, jnp.asarray(0))), *begin[:2])
+    layout = Layout.of(shapes, real)
+
+    def one(index, carry):
+        state, memory, log, table = carry
         act = plan.act[index]
         state = when(act >= 0, lambda s: _happen(rig, s, plan, act), state)
         memory, held = pilot(rig, memory, state, plan, index, True, when)
         state, log = step(rig, state, held, plan.dt[index], log, index)
-        return (state, memory, log), (state, _record(rig, state, held, pilot.kept(memory)))
+        row = layout.pack(kept(state, memory, held))
+        return state, memory, log, jax.lax.dynamic_update_index_in_dim(table, row, index, 0)
 
-    begin = (state, pilot.start(rig, state), rows)
-    (_, memory, log), (states, record) = jax.lax.scan(one, begin, jnp.arange(plan.dt.shape[0]))
-    return Walk(states, record, log, jnp.zeros_like(log.offset), memory)
+    # what pads a plan stands at its end, and is not walked through
+    count = jnp.sum(plan.dt >= 0)
+    blank = jnp.zeros((plan.dt.shape[0], layout.width), real)
+    final, memory, log, table = jax.lax.fori_loop(0, count, one, (*begin, blank))
+    return final, memory, log, Packed(table, layout)
+
+
+@eqx.filter_custom_jvp
+def walk(rig: Any, state: Any, pilot: Any, plan: Plan, rows: Log) -> Walk:
+    """Fly `plan` from `state` as `pilot` says; `rows` is an empty log that gives the room for events."""
+    final, memory, log, kept = walk_packed(rig, state, pilot, plan, rows)
+    states, record = kept.tree()
+    return Walk(states, record, log, jnp.zeros_like(log.offset), memory, final)
 
 
 @walk.def_jvp
@@ -127,12 +160,14 @@ def _walk_jvp(primals, tangents):
     def again(rig, state, pilot, plan):
         return _retrace(rig, state, pilot, plan, log)
 
-    _, (states, record, shift, memory) = eqx.filter_jvp(again, (rig, state, pilot, plan), tuple(tangents[:4]))
+    _, (states, record, shift, memory, final) = eqx.filter_jvp(
+        again, (rig, state, pilot, plan), tuple(tangents[:4])
+    )
     # the log itself has no derivative; the times of impacts have theirs in times_shift
     nothing = jax.tree.map(
         lambda leaf: jnp.zeros_like(leaf) if eqx.is_inexact_array(leaf) else None, flown.log
     )
-    return flown, Walk(states, record, nothing, shift, memory)
+    return flown, Walk(states, record, nothing, shift, memory, final)
 
 
 class Segments(eqx.Module):
@@ -175,6 +210,7 @@ def _cond(flag: Any, change: Any, carry: Any) -> Any:
 
 def _retrace(rig: Any, state: Any, pilot: Any, plan: Plan, log: Log):
     """The flown plan again, along its segments."""
+    pilot = pilot.ready(state.side.dtype)
     segments, last = _segments(plan, log)
 
     @jax.checkpoint
@@ -206,8 +242,8 @@ def _retrace(rig: Any, state: Any, pilot: Any, plan: Plan, log: Log):
         return (state, memory, late), (state, _record(rig, state, held, pilot.kept(memory)), late)
 
     begin = (state, pilot.start(rig, state), jnp.zeros_like(state.side))
-    (_, memory, _), (states, record, late) = jax.lax.scan(one, begin, segments)
+    (final, memory, _), (states, record, late) = jax.lax.scan(one, begin, segments)
     states, record = jax.tree.map(lambda leaf: leaf[last], (states, record))
     slot = jnp.where(segments.event >= 0, segments.event, log.step.shape[0])
     shift = jnp.zeros_like(log.offset).at[slot].set(late, mode="drop")
-    return states, record, shift, memory
+    return states, record, shift, memory, final

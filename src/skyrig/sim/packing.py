@@ -1,0 +1,83 @@
+"""Trees of small arrays as rows of one array.
+
+Inside a compiled loop every array that is read or written by index costs a dispatch of its own; a flight's
+targets, records and a pilot's memory are dozens of arrays of a few numbers. As one row they cost one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the leaves of a tree lie in a row; booleans and whole numbers become reals, exactly."""
+
+    structure: Any
+    shapes: tuple[tuple[int, ...], ...]
+    dtypes: tuple[Any, ...]
+    real: Any
+
+    @staticmethod
+    def of(tree: Any, real: Any, lead: int = 0) -> Layout:
+        """The layout of `tree` in rows of dtype `real`, `lead` axes in front of its leaves left out."""
+        leaves, structure = jax.tree.flatten(tree)
+        return Layout(
+            structure, tuple(leaf.shape[lead:] for leaf in leaves), tuple(leaf.dtype for leaf in leaves), real
+        )
+
+    def pack(self, tree: Any, lead: int = 0) -> Array:
+        """A tree as a row; with `lead` axes in front of every leaf, as so many rows."""
+        leaves = jax.tree.leaves(tree)
+        if not leaves:
+            return jnp.zeros(0, self.real)
+        return jnp.concatenate(
+            [leaf.astype(self.real).reshape((*leaf.shape[:lead], -1)) for leaf in leaves], axis=-1
+        )
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row."""
+        return sum(math.prod(shape) for shape in self.shapes)
+
+    def unpack(self, rows: Any) -> Any:
+        """The tree of a row, or of rows with more axes in front, in NumPy or JAX as they are."""
+        leaves, at = [], 0
+        for shape, dtype in zip(self.shapes, self.dtypes, strict=True):
+            size = math.prod(shape)
+            part = rows[..., at : at + size].reshape((*rows.shape[:-1], *shape))
+            leaves.append(part.astype(dtype))
+            at += size
+        return jax.tree.unflatten(self.structure, leaves)
+
+
+class Packed(eqx.Module):
+    """A tree as a row, or a stack of trees as rows."""
+
+    rows: Array
+    layout: Layout = eqx.field(static=True)
+
+    @staticmethod
+    def of(tree: Any, real: Any, lead: int = 0) -> Packed:
+        """`tree` packed, its leaves having `lead` axes in front that become those of the rows."""
+        layout = Layout.of(tree, real, lead)
+        return Packed(layout.pack(tree, lead), layout)
+
+    def tree(self) -> Any:
+        """What was packed."""
+        return self.layout.unpack(self.rows)
+
+    def row(self, index: Array) -> Any:
+        """The tree of one row."""
+        return self.layout.unpack(jax.lax.dynamic_index_in_dim(self.rows, index, keepdims=False))
+
+    def changed(self, change: Any) -> Packed:
+        """The packed tree after `change`."""
+        return Packed(self.layout.pack(change(self.tree())), self.layout)
