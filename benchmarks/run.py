@@ -21,8 +21,11 @@ from rich.console import Console
 from rich.table import Table
 from timing import cpu_seconds
 
-from skyrig import Cable, Slung, airframe, payload, trim
+from skyrig import Cable, Slung, airframe, closed_loop, payload, trim
+from skyrig.control import build
+from skyrig.planning import circle
 from skyrig.rigs import Inputs
+from skyrig.sim import loop, openloop
 from skyrig.sim.batch import advance, advance_in_chunks, spread
 
 STEP = 2e-3
@@ -157,6 +160,48 @@ def work_precision(angle: float, velocity: np.ndarray, rate: np.ndarray) -> None
     )
 
 
+def in_the_loop() -> None:
+    """What the full controller adds at 2 ms and 100 Hz: in the compiled loop, and in a whole call."""
+    rig, frames = triangle(), [airframe("dragonfly")] * 3
+    reference = circle(radius=1.0, period=6.0, start=(0.0, 0.0, 2.0))
+    hover = trim(rig, reference.start.position[0])
+    controller = build("cables", rig, frames)
+    chunks = []
+
+    def closed():
+        return closed_loop(rig, hover.state, controller, frames, reference, duration=20.0)
+
+    real = loop._fly
+    loop._fly = lambda *arguments: chunks.append(arguments) or real(*arguments)
+    closed()
+    loop._fly = real
+    inputs = Inputs(jnp.asarray(hover.thrust), jnp.asarray(hover.moment.T))
+    held = jax.tree.map(lambda leaf: jnp.repeat(leaf[..., None], loop.INTERVALS, -1), inputs)
+    steps = loop.STEPS
+
+    spent = cpu_seconds(
+        {
+            "closed loop, full controller, recorded": lambda: jax.block_until_ready(real(*chunks[0])),
+            "open loop, recorded": lambda: jax.block_until_ready(
+                openloop._fly(rig, hover.state, held, chunks[0][5], loop.ROOM)
+            ),
+            "open loop, nothing recorded": lambda: jax.block_until_ready(
+                advance(rig, hover.state, inputs, STEP, jnp.asarray(steps))
+            ),
+            "a whole call of closed_loop": closed,
+        },
+        rounds=9,
+    )
+    base = spent["open loop, recorded"] / steps
+    table = Table(title="In the loop: three vehicles on a circle, 2 ms steps")
+    for column in ("what", "CPU us a step", "times the open loop"):
+        table.add_column(column, justify="left" if column == "what" else "right")
+    for name, seconds in spent.items():
+        each = seconds / (10_000 if "whole" in name else steps)
+        table.add_row(name, f"{each * 1e6:.2f}", f"{each / base:.2f}")
+    console.print(table)
+
+
 def growth() -> None:
     """Cost against the number of vehicles."""
     table = Table(title="Growth with the team (one flight, 2 ms steps)")
@@ -225,5 +270,6 @@ if __name__ == "__main__":
     throughput()
     work_precision(0.25, np.array([1.0, 0.5, 0.0]), np.array([0.0, 0.0, 2.0]))
     work_precision(0.0, np.array([1.6, 0.8, 0.0]), np.array([0.0, 0.0, 4.0]))
+    in_the_loop()
     growth()
     first_call()
