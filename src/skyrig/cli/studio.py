@@ -110,4 +110,6 @@ def has_desktop() -> bool:
 def _end(page: Studio) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not spoil the ending
     page.close()
-    print("Studio ended.")
+    print("Studio ended.", flush=True)
+    if page.session.alive:
+        os._exit(0)  # it is compiling, which nothing can interrupt; leaving it to die by itself aborts loudly

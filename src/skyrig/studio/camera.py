@@ -39,8 +39,8 @@ class Cameras:
         if path is not None:
             wide_low, wide_high = np.minimum(low, path.min(0)), np.maximum(high, path.max(0))
             if np.linalg.norm(wide_high - wide_low) < 3.2 * own:
-                low, high = wide_low, wide_high
-        self._centre, self._size = (low + high) / 2, float(np.linalg.norm(high - low))
+                low, high, own = wide_low, wide_high, 0.0
+        self._centre, self._size = (low + high) / 2, float(np.linalg.norm(high - low)) + 0.35 * own
         self._last = None
         self._place(self._server.initial_camera, "Corner")
         for client in self._server.get_clients().values():

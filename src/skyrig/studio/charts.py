@@ -87,6 +87,7 @@ def _plot(server: viser.ViserServer, title: str, lines: list[tuple[str, str]], d
         axes=axes,
         legend={"show": False},
         height=150,
+        padding=(10, 16, 0, 0),
     )
 
 

@@ -156,7 +156,9 @@ class Live:
         first = np.asarray(self.tick == 0)
         flown = _fly(self.built.rig, self._state, self._crew, given, around, self._memory, first, plan)
         state, memory = flown[:2]
-        record, log = jax.tree.map(np.asarray, flown[2:])
+        steps = len(times) - 1  # what pads a chunk is not flown
+        record = jax.tree.map(lambda leaf: np.asarray(leaf)[:steps], flown[2])
+        log = jax.tree.map(np.asarray, flown[3])
         if int(log.trouble) == LOG_FULL and count > 1:
             return self.advance(1, acts)
         found = self._events(log, times, happen)
@@ -256,8 +258,7 @@ class Live:
     def _check(self, log: Any, times: Numbers, record: Any) -> None:
         if int(log.trouble) == OK and np.isfinite(record.payload.position).all():
             return
-        clock = np.concatenate([times[1:], np.full(self.room + 1 - len(times), times[-1])])
-        raise_troubles(log, clock, xyz_last(record.payload), xyz_last(record.vehicles))
+        raise_troubles(log, times[1:], xyz_last(record.payload), xyz_last(record.vehicles))
 
 
 class Crew(NamedTuple):
@@ -302,7 +303,7 @@ def _fly(
     # every step has a column of the surroundings to itself
     steps = Plan(hold=jnp.arange(plan["dt"].shape[0], dtype=jnp.int32), **plan)
     flown = walk(rig, state, pilot, steps, Log.empty(rig, state, ROOM))
-    return jax.tree.map(lambda leaf: leaf[-1], flown.states), flown.memory, flown.record, flown.log
+    return flown.final, flown.memory, flown.record, flown.log
 
 
 def _controller(built: Built) -> Controller:

@@ -81,7 +81,7 @@ def save(studio: Studio, file: Path, at: float, seconds: float = 6.0) -> Path:
     """
     if file.suffix not in (".png", ".gif"):
         raise InputError(f"--picture must name a .png or .gif file, not {str(file)!r}.")
-    with _viewer(studio) as client:
+    with viewer(studio) as client:
         _fly_to(studio, at)
         studio.session.scrub(at)
         _wait_for_drawing(studio)
@@ -95,7 +95,7 @@ def save(studio: Studio, file: Path, at: float, seconds: float = 6.0) -> Path:
 
 
 @contextlib.contextmanager
-def _viewer(studio: Studio) -> Iterator[Any]:
+def viewer(studio: Studio) -> Iterator[Any]:
     """A browser without a window that looks at the page."""
     browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if browser is None:

@@ -99,7 +99,9 @@ class RigScene:
             _visible(self._ghost, shown)
             if shown and frame.wanted_position is not None and frame.wanted_attitude is not None:
                 self._ghost.position, self._ghost.wxyz = frame.wanted_position[0], frame.wanted_attitude[0]
-                apart = float(frame.error[0]) + float(between(frame.wanted_attitude[0], pose))
+                apart = float(frame.error[0]) + float(
+                    between(frame.wanted_attitude, frame.payload_attitude)[0]
+                )
                 _visible(self._body, apart > 0.04)
         ends = turn(pose, self.parts.attachments) + place
         self._draw_cables(frame, ends, cut, look)

@@ -23,6 +23,7 @@ from skyrig.scenario import Scenario
 from skyrig.studio.history import History
 
 if TYPE_CHECKING:
+    from skyrig.scenario.build import Built
     from skyrig.studio.live import Hands, Live
 
 WAIT = 1 / 120
@@ -80,19 +81,30 @@ class Session:
         self._paces: deque[tuple[float, float]] = deque(maxlen=60)
         self._wanted: tuple[Scenario, bool, bool] | None = None
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="simulation", daemon=True)
+        self._uncompiled: tuple[int, Built, bool] | None = None
+        self._threads = [
+            threading.Thread(target=target, name=name, daemon=True)
+            for name, target in (("simulation", self._run), ("compiler", self._compile))
+        ]
 
     # what people do
 
     def begin(self) -> None:
-        """Start the simulation's thread."""
-        self._thread.start()
+        """Start the threads."""
+        for thread in self._threads:
+            thread.start()
 
     def close(self) -> None:
-        """End it."""
+        """End them."""
         self._over.set()
-        if self._thread.is_alive():
-            self._thread.join(timeout=5.0)
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(timeout=2.0)
+
+    @property
+    def alive(self) -> bool:
+        """Whether a thread still works on something."""
+        return any(thread.is_alive() for thread in self._threads)
 
     def open(self, scenario: Scenario, play: bool = False) -> None:
         """Fly another scenario, from its start, once it is compiled."""
@@ -105,7 +117,7 @@ class Session:
         with self.lock:
             if self.recorded is not None:
                 self.cursor, self.playing = float(self.recorded.times[0]), False
-            elif self.scenario is not None:
+            elif self.scenario is not None and self.status != COMPILING:
                 self._wanted = (self.scenario, False, False)
 
     def show(self, flight: Flight) -> None:
@@ -272,12 +284,33 @@ class Session:
             self._live, self.history, self.cursor = live, History(first), None
             self.events.clear()
             self.playing, self.status, self.message = False, COMPILING, ""
-        if new:
-            Live(built).advance(1)  # compiles, or finds it compiled
-        with self.lock:
-            if self.status == COMPILING:
-                self.status = READY
-            self.playing = play and self._wanted is None
+            if new:
+                self._uncompiled = (self.number, built, play)
+            else:
+                self.status, self.playing = READY, play
+
+    def _compile(self) -> None:
+        """Compile what is open, in a thread of its own: whoever opens something else need not wait."""
+        from skyrig.studio.live import Live
+
+        while not self._over.wait(0.02):
+            with self.lock:
+                wanted, self._uncompiled = self._uncompiled, None
+            if wanted is None:
+                continue
+            number, built, play = wanted
+            status, message = READY, ""
+            try:
+                Live(built).advance(1)
+            except (FlightDiverged, InputError) as error:
+                status, message = BROKEN, str(error)
+            except Exception as error:
+                traceback.print_exc()
+                status, message = BROKEN, f"The simulation cannot be compiled: {error}"
+            with self.lock:
+                if number == self.number and self._wanted is None:
+                    self.status, self.message = status, message
+                    self.playing = play and status == READY
 
     def _forget(self) -> None:
         self.number += 1
