@@ -12,7 +12,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 	--no-header --no-emit-index-url pyproject.toml requirements/build.in
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fly test lint format bench reproduce docs lock clean
+.PHONY: help setup fly studio test browser lint format bench reproduce docs lock clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -23,8 +23,20 @@ setup: $(VENV)/.base ## install skyrig into .venv
 fly: $(VENV)/.base ## fly a scenario: make fly SCENARIO=name-or-file (the default one if left out)
 	@$(BIN)/skyrig fly $(SCENARIO)
 
-test: $(VENV)/.dev ## run the tests: make test ARGS="-k vehicles"
+studio: $(VENV)/.base ## see and steer a rig in a browser: make studio SCENARIO=name-or-file
+	@$(BIN)/skyrig studio $(SCENARIO)
+
+test: $(VENV)/.dev browser ## run the tests: make test ARGS="-k vehicles"
 	@$(BIN)/python -m pytest $(ARGS)
+
+# Tests of the studio need a browser. It is installed where that needs no question, else those tests are skipped.
+browser:
+	@found() { command -v chromium || command -v chromium-browser || command -v google-chrome; }; \
+	if ! found >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "Installing Chromium for the tests of the studio"; \
+	    { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } >/dev/null 2>&1 || true; \
+	fi; \
+	found >/dev/null || echo "Tests in a browser are skipped: install the package chromium for them."
 
 lint: $(VENV)/.dev ## check style and types
 	@$(BIN)/ruff check

@@ -68,6 +68,8 @@ class Studio:
         self._texts: dict[int, str] = {}
         self._path: np.ndarray | None = None
         self._aimed = False
+        self._retired: list[tuple[int, Charts]] = []
+        """Plots to be removed, and since which drawing: pages may still be busy with their last data."""
         self._over = threading.Event()
         self.cameras = Cameras(self.server)
         self._grid: Any = None
@@ -129,7 +131,7 @@ class Studio:
             control_width="medium",
             brand_color=(0, 114, 178),
         )
-        scene.configure_environment_map("city" if not dark else "night", environment_intensity=0.9)
+        scene.configure_environment_map("city", environment_intensity=0.9)
         self._grid = scene.add_grid(
             "/ground",
             width=40.0,
@@ -163,6 +165,8 @@ class Studio:
     def _draw(self) -> None:
         view = self.session.view()
         self.drawn += 1
+        if self._retired and self.drawn - self._retired[0][0] > 3 * RATE:
+            self._retired.pop(0)[1].remove()
         if view is not None and view.number != self._number:
             self._renew(view)
         if view is None or self.rig is None:
@@ -232,7 +236,8 @@ class Studio:
         if self.rig is None:
             return
         if self.charts is not None:
-            self.charts.remove()
+            self.charts.hide()
+            self._retired.append((self.drawn, self.charts))
         with self.panel.plots:
             self.charts = Charts(self.server, len(self.rig.parts.cables), self._aimed, self.look.dark)
 

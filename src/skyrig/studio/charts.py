@@ -64,6 +64,11 @@ class Charts:
         """One plot, its vertical axis spanning `least` at least."""
         self._plots.append((title, least, _plot(server, title, lines, dark)))
 
+    def hide(self) -> None:
+        """Show them no more."""
+        for _, _, plot in self._plots:
+            plot.visible = False
+
     def remove(self) -> None:
         """Take them out of the panel."""
         for _, _, plot in self._plots:

@@ -56,10 +56,11 @@ class FlightsTab:
         stride = -(-len(frames) // playback.MOST_FRAMES)
         name = self._name()
         text = playback.page(frames[::stride], parts, events, name, self.studio.look.dark)
-        event.client.send_file_download(f"{name}.html", text.encode("utf-8"))
+        event.client.send_file_download(f"{name}.html", text.encode("utf-8"), save_immediately=True)
 
     def _picture(self, event: Any) -> None:
-        event.client.send_file_download(f"{self._name()}.png", png(event.client, _fitting(event.client)))
+        picture = png(event.client, _fitting(event.client))
+        event.client.send_file_download(f"{self._name()}.png", picture, save_immediately=True)
 
     def _film(self, event: Any) -> None:
         session = self.studio.session
@@ -68,7 +69,7 @@ class FlightsTab:
             raise InputError("There is nothing to film yet.")
         now = float(view.frame.times[0])
         data = gif(self.studio, event.client, max(now - float(self.seconds.value), view.span[0]), now)
-        event.client.send_file_download(f"{self._name()}.gif", data)
+        event.client.send_file_download(f"{self._name()}.gif", data, save_immediately=True)
 
     def _name(self) -> str:
         session = self.studio.session

@@ -1,0 +1,220 @@
+"""The studio in a real browser: what a person sees and does. Numbers are read off the page itself."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser_page import ARTEFACTS, Watched
+
+from skyrig.flight import fly
+from skyrig.scenario import load, names
+
+pytestmark = pytest.mark.browser
+
+HOVER = "three-dragonflies-poke"
+OTHER = "drop-open-loop"
+"""Opened in between, so that whatever was done to the other is forgotten."""
+
+
+def opened(studio: str, open_page: Any, name: str = HOVER) -> Watched:
+    """A page that shows a scenario from its start, ready to be played."""
+    it = open_page(studio)
+    it.page.wait_for_selector('[data-readout="name"]', state="attached")
+    it.tab("Scenario")
+    it.pick("Scenario", OTHER)
+    it.wait("name", f"it === {OTHER!r}")
+    it.pick("Scenario", name)
+    it.ready(name)
+    it.wait("time", "Number(it) === 0")
+    return it
+
+
+def test_play_flies_the_payload_along_its_reference(studio: str, open_page: Any) -> None:
+    it = opened(studio, open_page, "three-dragonflies-circle")
+    it.shoot("first-view")
+    assert it.number("time") == 0.0 and it.number("x") == pytest.approx(1.0, abs=1e-3)
+    it.press("Play")
+    it.wait("time", "Number(it) > 4.5")
+    it.press("Pause")
+    it.wait("status", "it.startsWith('Paused')")
+    wanted = load("three-dragonflies-circle").motions.payload
+    assert wanted is not None
+    place = wanted.sample(it.number("time")).position[0]
+    # the page's numbers follow five times a second, so they all belong to one drawing
+    for k, axis in enumerate("xyz"):
+        assert it.number(axis) == pytest.approx(place[k], abs=0.03)
+    assert it.number("error") < 20
+    it.shoot("circle")
+    before = it.number("time")
+    it.press("Step")
+    it.wait("time", f"Number(it) > {before}")
+    assert it.number("time") == pytest.approx(before + 0.01, abs=0.011)
+    it.press("Reset")
+    it.wait("time", "Number(it) === 0")
+    assert it.complaints == []
+
+
+def test_a_poke_makes_a_cable_slack_and_a_cut_is_seen(studio: str, open_page: Any) -> None:
+    it = opened(studio, open_page)
+    it.tab("Hands on")
+    it.press("Play")
+    it.wait("time", "Number(it) > 0.3")
+    it.press("Poke")
+    it.page.wait_for_selector('[data-readout="log"] [data-event="poke"]', state="attached")
+    it.page.wait_for_selector('[data-readout="log"] [data-event="slack"]', state="attached")
+    it.shoot("poke")
+    it.pick("Cable", "2")
+    it.press("Cut")
+    it.page.wait_for_selector('[data-readout="log"] [data-event="cut"]', state="attached")
+    it.wait("cable-2", "it === 'cut'")
+    it.shoot("cut")
+    assert it.complaints == []
+
+
+def test_a_bad_parameter_is_told_and_the_simulation_goes_on(studio: str, open_page: Any) -> None:
+    it = opened(studio, open_page)
+    it.press("Play")
+    it.wait("time", "Number(it) > 0.2")
+    it.field("Mass (kg)", "-1")
+    it.press("Apply")
+    it.wait("message", "it.includes('rig.payload.mass must be above zero, not -1')")
+    now = it.number("time")
+    it.wait("time", f"Number(it) > {now + 0.5}")
+    it.shoot("bad-parameter")
+    it.field("Mass (kg)", "0.3")
+    it.press("Apply")
+    it.wait("message", "it === ''")
+    it.wait("time", f"Number(it) < {now}")
+    it.wait("tension-0", "Number(it) > 0.95")  # 0.91 N before
+    assert it.complaints == []
+
+
+def test_every_bundled_scenario_opens(studio: str, open_page: Any) -> None:
+    it = opened(studio, open_page)
+    for name in names():
+        if name == it.readout("name"):
+            continue
+        it.pick("Scenario", name)
+        it.wait("name", f"it === {name!r}")
+        count = load(name).parts.count if load(name).parts.cables else 0
+        it.page.wait_for_function(
+            f"""document.querySelectorAll('[data-readout^="tension-"]').length === {count}"""
+        )
+        assert it.readout("message") == "" and it.number("z") > -1.0
+    assert it.complaints == []
+
+
+def test_a_recorded_flight_scrubs_and_another_lies_over_it(
+    studio: str, open_page: Any, tmp_path: Path
+) -> None:
+    scenario = load(HOVER).with_overrides({"duration": 3.0})
+    flight = fly(scenario)
+    file = flight.save(tmp_path / "one")
+    other = fly(scenario.with_overrides({"rig.payload.mass": 0.24})).save(tmp_path / "two")
+    it = opened(studio, open_page)
+    it.tab("Flights")
+    it.field("Or a path", str(file))
+    it.press("Open")
+    it.page.get_by_text("A recorded flight").first.wait_for(state="attached")
+    it.wait("time", "Number(it) === 0")
+    slider = it.page.get_by_role("slider").first
+    it.page.wait_for_function("Number(document.querySelector('[role=slider]').ariaValueMax) > 2.9")
+    slider.focus()
+    slider.press("End")
+    it.wait("time", "Number(it) > 2.9")
+    slider.press("Home")
+    it.wait("time", "Number(it) === 0")
+    it.field("Or a path", str(other))
+    it.press("Overlay")
+    it.press("Play")
+    it.wait("time", "Number(it) > 2.2")
+    it.page.wait_for_selector('[data-readout="log"] [data-event="slack"]', state="attached")
+    it.shoot("flight")
+    it.field("Or a path", str(tmp_path / "nowhere"))
+    it.press("Open")
+    it.wait("message", "it.includes('cannot be read')")
+    assert it.complaints == []
+
+
+def test_the_exported_page_plays_with_the_network_off(
+    studio: str, open_page: Any, tmp_path: Path, browser: Any
+) -> None:
+    it = opened(studio, open_page)
+    it.press("Play")
+    it.wait("time", "Number(it) > 2.4")
+    it.press("Pause")
+    it.tab("Flights")
+    with it.page.expect_download() as waiting:
+        it.press("Export HTML")
+    file = tmp_path / "flight.html"
+    waiting.value.save_as(file)
+    assert "http://" not in file.read_text() and "https://" not in file.read_text()
+    plays_offline(browser, file, "exported")
+    with it.page.expect_download() as waiting:
+        it.press("Save picture")
+    waiting.value.save_as(ARTEFACTS / "saved-picture.png")
+    assert (ARTEFACTS / "saved-picture.png").read_bytes().startswith(b"\x89PNG")
+    it.field("Film (s)", "0.5")
+    with it.page.expect_download() as waiting:
+        it.press("Save film")
+    waiting.value.save_as(ARTEFACTS / "saved-film.gif")
+    assert (ARTEFACTS / "saved-film.gif").read_bytes().startswith(b"GIF89a")
+
+
+def test_the_report_plays_with_the_network_off(browser: Any, tmp_path: Path) -> None:
+    from skyrig.flight.report import write_report
+
+    flight = fly(load(HOVER).with_overrides({"duration": 3.0}))
+    plays_offline(browser, write_report(flight, tmp_path / "report.html"), "report")
+
+
+def plays_offline(browser: Any, file: Path, name: str) -> None:
+    """Open a page without a network, play it, scrub it, and see that the picture changes."""
+    context = browser.new_context(offline=True, viewport={"width": 1100, "height": 800})
+    it = Watched(context.new_page())
+    it.page.goto(file.as_uri())
+    it.page.locator("canvas").scroll_into_view_if_needed()
+    it.wait("time", "it === '0.00'")
+    still = it.page.locator("canvas").screenshot(timeout=180_000)
+    it.press("Play")
+    it.wait("time", "Number(it) > 2.05")
+    it.press("Pause")
+    moved = it.page.locator("canvas").screenshot(timeout=180_000)
+    assert moved != still
+    it.wait("z", "Number(it) > 1.5")
+    it.page.evaluate(
+        """() => { const s = document.querySelector('[data-player="time"]'); s.value = 2.1;
+        s.dispatchEvent(new Event('input')); }"""
+    )
+    it.wait("time", "it === '2.10'")
+    it.wait("cable-1", "it.includes('slack')")
+    it.shoot(name)
+    assert it.complaints == []
+    context.close()
+
+
+def test_viewers_share_one_flight_and_leaving_ends_nothing(studio: str, open_page: Any) -> None:
+    one = opened(studio, open_page)
+    two = open_page(studio)
+    two.ready(HOVER)
+    one.press("Play")
+    two.wait("time", "Number(it) > 0.5")
+    one.page.close()
+    now = two.number("time")
+    two.wait("time", f"Number(it) > {now + 0.5}")
+    assert two.complaints == []
+
+
+def test_dark_looks_labels_and_cameras(studio: str, open_page: Any) -> None:
+    it = opened(studio, open_page, "six-dragonflies-box")
+    it.tab("View")
+    it.tick("Dark")
+    it.tick("Tensions at the cables")
+    it.tick("Follow the payload")
+    it.press("Front")
+    it.press("Play")
+    it.wait("time", "Number(it) > 3")
+    it.shoot("dark")
+    it.tick("Dark")
+    it.tick("Tensions at the cables")
+    assert it.complaints == []

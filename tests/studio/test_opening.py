@@ -1,0 +1,46 @@
+"""Before anything is served: addresses that can be listened on, and one sentence for what cannot be."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from skyrig.cli import main
+from skyrig.errors import InputError
+from skyrig.studio.opening import free_port, is_flight
+
+
+def test_the_next_port_is_taken_if_one_is_in_use() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert free_port("127.0.0.1", port) > port
+    assert free_port("127.0.0.1", 0) == 0
+    with pytest.raises(InputError, match="cannot be listened on"):
+        free_port("192.0.2.1", 8080)
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["no-such-scenario"], "is neither a file nor a bundled scenario"),
+        (["--port", "70000"], "--port must be from 0 to 65535"),
+        (["--host", "no host at all"], "--host must be an address of this machine"),
+        (["--picture", "picture.txt"], "--picture must name a .png or .gif file"),
+        (["missing.npz"], "cannot be read"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["studio", *arguments])
+    out, err = capsys.readouterr()
+    assert end.value.code == 2 and words in err and err.count("\n") == 1 and out == ""
+
+
+def test_flights_are_told_from_scenarios(tmp_path: Path) -> None:
+    assert is_flight("some.npz") and not is_flight("figure-8") and not is_flight(tmp_path)
+    (tmp_path / "flight.npz").touch()
+    assert is_flight(tmp_path)

@@ -1,0 +1,82 @@
+"""A page of the browser, found out and acted on as a person does."""
+
+from pathlib import Path
+from typing import Any
+
+ARTEFACTS = Path(__file__).parents[2] / "artefacts"
+PATIENCE = 90_000
+"""How long a page may take (ms): drawing without a graphics card on a busy machine is slow."""
+
+
+class Watched:
+    """A page with what its console complained about."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.complaints: list[str] = []
+        page.set_default_timeout(PATIENCE)
+        page.on("console", lambda it: self.complaints.append(it.text) if it.type == "error" else None)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def readout(self, name: str) -> str:
+        """What an element of the page says."""
+        return self.page.locator(f'[data-readout="{name}"]').first.inner_text().strip()
+
+    def number(self, name: str) -> float:
+        """The number that an element of the page shows."""
+        return float(self.readout(name))
+
+    def wait(self, name: str, condition: str) -> None:
+        """Wait until JavaScript `condition` holds of a readout's text `it`."""
+        self.page.wait_for_function(
+            f"""() => {{ const e = document.querySelector('[data-readout="{name}"]');
+            if (!e) return false; const it = e.textContent.trim(); return {condition}; }}""",
+            polling=200,
+        )
+
+    def ready(self, name: str | None = None) -> None:
+        """Wait until a flight is compiled and can be played."""
+        if name is not None:
+            self.wait("name", f"it === {name!r}")
+        self.page.wait_for_selector('[data-readout="status"][data-status="ready"]', state="attached")
+
+    def press(self, name: str) -> None:
+        """Press a button by its words."""
+        self.page.get_by_role("button", name=name, exact=True).first.click()
+
+    def tab(self, name: str) -> None:
+        """Show a tab of the panel."""
+        self.page.get_by_role("tab", name=name, exact=True).first.click()
+
+    def box(self, label: str) -> Any:
+        """The input that stands beside a label."""
+        found = self.page.evaluate_handle(
+            """label => { for (const it of document.querySelectorAll('label')) {
+                if (it.innerText.trim() !== label || !it.offsetParent) continue;
+                for (let up = it; up; up = up.parentElement) {
+                    const box = up.querySelector('input:not([type=hidden]), textarea');
+                    if (box) return box; } } return null; }""",
+            label,
+        ).as_element()
+        assert found is not None, f"The page has no field {label!r}."
+        return found
+
+    def field(self, label: str, value: str) -> None:
+        """Write into a field of the panel."""
+        box = self.box(label)
+        box.fill(value)
+        box.press("Tab")
+
+    def pick(self, label: str, value: str) -> None:
+        """Choose from a list of the panel."""
+        self.box(label).click()
+        self.page.get_by_role("option", name=value, exact=True).first.click()
+
+    def tick(self, label: str) -> None:
+        """Press a check box."""
+        self.box(label).click()
+
+    def shoot(self, name: str) -> None:
+        """Keep a picture of the page."""
+        ARTEFACTS.mkdir(exist_ok=True)
+        self.page.screenshot(path=ARTEFACTS / f"{name}.png", timeout=PATIENCE)
