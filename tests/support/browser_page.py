@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 ARTEFACTS = Path(__file__).parents[2] / "artefacts"
-PATIENCE = 90_000
-"""How long a page may take (ms): drawing without a graphics card on a busy machine is slow."""
+PATIENCE = 300_000
+"""How long a page may take (ms): compiling anew and drawing without a graphics card on a busy machine is slow."""
 
 
 class Watched:
