@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import threading
 import time
 import traceback
@@ -49,6 +50,8 @@ class Studio:
         from skyrig.studio.panel import Panel
 
         free = free_port(host, port)
+        # browsers open connections ahead of need and drop them, each worth a traceback to the library
+        logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
         with contextlib.redirect_stdout(io.StringIO()):  # viser prints a table of addresses
             self.server = viser.ViserServer(host=host, port=free, label="skyrig studio", verbose=False)
         # a viewer could otherwise ask for a public address that leads here

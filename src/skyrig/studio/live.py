@@ -32,6 +32,7 @@ from skyrig.sim.plan import Cut, Plan, Poke
 from skyrig.sim.stepping import LOG_FULL, OK, Log
 from skyrig.sim.walk import walk
 from skyrig.studio.aims import Aims
+from skyrig.studio.chunks import plan_of, step_times
 
 if TYPE_CHECKING:
     from skyrig.scenario.build import Built
@@ -42,8 +43,6 @@ TICKS = 4
 """Most control ticks in a chunk."""
 ROOM = 64
 """Room for events in a chunk."""
-ACTS = 16
-"""Room for pokes and cuts in a chunk."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,8 @@ class Live:
         self._random = np.random.default_rng(built.seed)
         self._state = built.state
         self._memory: Any = None
-        self._changes = np.asarray(built.disturbances.edges)
+        happening = [act.time for act in built.happenings]
+        self._marks = np.concatenate([built.disturbances.edges, happening])
 
     @property
     def time(self) -> float:
@@ -143,7 +143,7 @@ class Live:
             times, marks = self._steps(count)
         happen = [replace(act, time=self.time) for act in acts]
         happen += [act for act in self.built.happenings if times[0] - 1e-9 <= act.time < times[-1] - 1e-9]
-        plan = self._plan(times, marks, happen)
+        plan = plan_of(times, marks, happen, self.built.rig.count, self.room)
         given = {
             "target": self._aims.targets(self.tick, count, self.hands.pose),
             "times": (self.tick + np.arange(TICKS)) / self.rate,
@@ -170,46 +170,7 @@ class Live:
         return frames, found
 
     def _steps(self, count: int) -> tuple[Any, Any]:
-        """Times at which steps begin and the last one ends, and which of them are ticks."""
-        ticks = (self.tick + np.arange(count + 1)) / self.rate
-        step, near = self.built.step, 1e-6 * self.built.step
-        first, last = int(np.floor(ticks[0] / step)), int(np.ceil(ticks[-1] / step))
-        happening = [act.time for act in self.built.happenings]
-        fixed = np.concatenate([ticks, self._changes, happening])
-        fixed = fixed[(fixed >= ticks[0] - near) & (fixed <= ticks[-1] + near)]
-        fixed = np.sort(fixed)
-        fixed = fixed[np.concatenate([[True], np.diff(fixed) > near])]
-        grid = step * np.arange(first, last + 1)
-        grid = grid[(grid > ticks[0]) & (grid < ticks[-1])]
-        after = np.searchsorted(fixed, grid)
-        nearest = np.minimum(np.abs(grid - fixed[after - 1]), np.abs(fixed[after] - grid))
-        times = np.sort(np.concatenate([fixed, grid[nearest > near]]))
-        return times, np.searchsorted(times, ticks[:-1] - near)
-
-    def _plan(self, times: Numbers, marks: Any, happen: Sequence[Poke | Cut]) -> dict[str, Any]:
-        """The steps of a chunk, padded."""
-        room, count = self.room, len(times) - 1
-        dt = np.full(room, -1.0)
-        dt[:count] = np.diff(times)
-        tick = np.full(room, -1, np.int32)
-        tick[marks] = np.arange(len(marks))
-        act = np.full(room, -1, np.int32)
-        impulse, point = np.zeros((ACTS, 3)), np.zeros((ACTS, 3))
-        cut = np.zeros((ACTS, self.built.rig.count), dtype=bool)
-        rows: dict[int, int] = {}
-        for it in happen:
-            step = int(np.argmin(np.abs(times[:-1] - it.time)))
-            row = rows.setdefault(step, len(rows))
-            if row >= ACTS:
-                raise InputError(
-                    f"At most {ACTS} pokes and cuts can happen within {times[-1] - times[0]:g} s."
-                )
-            act[step] = row
-            if isinstance(it, Cut):
-                cut[row, it.cable] = True
-            else:
-                impulse[row], point[row] = it.impulse, it.point
-        return {"dt": dt, "act": act, "tick": tick, "impulse": impulse, "point": point, "cut": cut}
+        return step_times((self.tick + np.arange(count + 1)) / self.rate, self.built.step, self._marks)
 
     def _around(self, since: Numbers) -> dict[str, Any]:
         """What acts on the rig from each of `since` on: the scenario's doing and that of hands."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from skyrig.errors import InputError
 from skyrig.flight.storage import write_whole
-from skyrig.studio.session import BROKEN, ENDED, READY
+from skyrig.studio.engine import BROKEN, ENDED, READY
 
 if TYPE_CHECKING:
     from skyrig.studio.app import Studio

@@ -12,7 +12,8 @@ import numpy as np
 
 from skyrig.flight import meshes
 from skyrig.flight.flight import FlightEvent
-from skyrig.studio.session import BROKEN, COMPILING, EMPTY, ENDED, View
+from skyrig.studio.engine import BROKEN, COMPILING, EMPTY, ENDED
+from skyrig.studio.session import View
 
 SHOWN_EVENTS = 60
 _CELL = "padding:1px 6px 1px 0;white-space:nowrap"
