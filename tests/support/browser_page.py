@@ -5,7 +5,7 @@ from typing import Any
 
 ARTEFACTS = Path(__file__).parents[2] / "artefacts"
 PATIENCE = 300_000
-"""How long a page may take (ms): compiling anew and drawing without a graphics card on a busy machine is slow."""
+"""How long a page may take (ms): compiling, and drawing without a graphics card, is slow at times."""
 
 
 class Watched:
