@@ -121,3 +121,11 @@ def test_texts_of_the_page_are_escaped(flying: Studio) -> None:
     words = [status(view, "<b>", "<i>"), message("<script>"), numbers(view, {0}), log(flying.session.events)]
     assert not any("<b>" in text or "<i>" in text or "<script>" in text for text in words)
     assert "cut" in words[2]
+
+
+def test_every_single_step_is_seen(flying: Studio) -> None:
+    for tick in range(1, 6):
+        flying.session.step()
+        until(lambda: not flying.session.skipping)
+        view = flying.session.view()
+        assert view is not None and view.span[1] == view.frame.times[0] == pytest.approx(tick / 100)

@@ -46,6 +46,8 @@ class Engine:
         self.cursor: float | None = None
         self.lag = 0.0
         self.history: History | None = None
+        self.latest: Frames | None = None
+        """The present of a live flight, which its history may pass over."""
         self._live: Live | None = None
         self._acts: list[Any] = []
         self._steps = 0
@@ -123,6 +125,7 @@ class Engine:
             self._forget()
             self.scenario, self.flight, self.recorded = scenario, None, None
             self._live, self.history, self.cursor = live, History(first), None
+            self.latest = first
             self.events.clear()
             self.playing, self.status, self.message = False, COMPILING, ""
             if new:
@@ -195,6 +198,7 @@ class Engine:
                     return
                 assert self.history is not None
                 self.history.append(frames)
+                self.latest = frames[-1:]
                 self.events.extend(found)
                 paid = live.tick - before
                 stepped = min(paid, self._steps)

@@ -138,10 +138,12 @@ class Session(Engine):
             if self.recorded is not None:
                 span = (float(self.recorded.times[0]), float(self.recorded.times[-1]))
                 frame = self.recorded.at(self.cursor if self.cursor is not None else span[1])
-            elif self.history is not None:
-                span = self.history.span
-                at = span[1] if self.cursor is None else min(max(self.cursor, span[0]), span[1])
-                frame = self.history.frames(at - 0.05, at, None)[-1:]
+            elif self.history is not None and self.latest is not None:
+                span = (self.history.span[0], float(self.latest.times[0]))
+                frame = self.latest
+                if self.cursor is not None and self.cursor < span[1] - 1e-9:
+                    at = max(self.cursor, span[0])
+                    frame = self.history.frames(at - 0.05, at, None)[-1:]
             else:
                 return None
             return View(
