@@ -23,8 +23,8 @@ class Watched:
     def _heard(self, message: Any) -> None:
         """Keep what the console calls an error.
 
-        All but one: when the panel is rebuilt, viser's page may learn that a plot is gone before it learns that
-        it was hidden, says so, and carries on. How the two messages fall is not ours to say.
+        All but one: when the panel is rebuilt, viser's page may learn that a plot is gone before it learns
+        that it was hidden, says so, and carries on. How the two messages fall is not ours to say.
         """
         if message.type == "error" and not message.text.startswith(BEHIND):
             self.complaints.append(message.text)
