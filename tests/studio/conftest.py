@@ -70,7 +70,7 @@ def open_page(browser: Any) -> Iterator[Any]:
     pages = []
 
     def opened(address: str, **options: Any) -> Watched:
-        page = browser.new_page(viewport={"width": 1400, "height": 850}, **options)
+        page = browser.new_page(viewport={"width": 1300, "height": 760}, **options)
         pages.append(page)
         watched = Watched(page)
         page.goto(address)

@@ -125,7 +125,7 @@ def _data(frames: Frames, parts: RigParts, events: Sequence[FlightEvent], dark: 
         "count": parts.count,
         "cables": cables,
         "hover": parts.payload.mass * GRAVITY / parts.count,
-        "thick": 0.006 + 0.006 * min(reach, 2.0),
+        "thick": 0.004 + 0.004 * min(reach, 2.0),
         "payload": _mesh(meshes.payload(parts.payload.shape)),
         "edges": np.round(meshes.edges(parts.payload.shape).reshape(-1, 3), 4).tolist(),
         "vehicles": [
@@ -142,7 +142,7 @@ def _data(frames: Frames, parts: RigParts, events: Sequence[FlightEvent], dark: 
         "attachments": np.round(parts.attachments, 5).tolist(),
         "cut": [cuts.get(k) for k in range(cables)],
         "ramp": [[place, list(own)] for place, own in meshes.RAMP],
-        "box": {"centre": ((low + high) / 2).tolist(), "size": float(np.linalg.norm(high - low)) + 0.3},
+        "box": {"centre": ((low + high) / 2).tolist(), "size": float(np.linalg.norm(high - low)) + 0.8},
         "tracks": _tracks(frames, parts),
     }
 

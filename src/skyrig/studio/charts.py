@@ -62,7 +62,7 @@ class Charts:
         self, server: viser.ViserServer, title: str, least: float, lines: list[tuple[str, str]], dark: bool
     ) -> None:
         """One plot, its vertical axis spanning `least` at least."""
-        self._plots.append((title, least, _plot(server, title, lines, dark)))
+        self._plots.append((title, least, _plot(server, title, least, lines, dark)))
 
     def hide(self) -> None:
         """Show them no more."""
@@ -75,14 +75,16 @@ class Charts:
             plot.remove()
 
 
-def _plot(server: viser.ViserServer, title: str, lines: list[tuple[str, str]], dark: bool) -> Any:
+def _plot(
+    server: viser.ViserServer, title: str, least: float, lines: list[tuple[str, str]], dark: bool
+) -> Any:
     text = "#c8cad0" if dark else "#444444"
     grid = {"stroke": "#3a3d44" if dark else "#e3e5e8", "width": 1}
     axis: dict[str, Any] = {"stroke": text, "grid": grid, "ticks": grid}
     series: list[Any] = [{"label": "t (s)"}]
     series += [{"label": label, "stroke": colour, "width": 1.5} for label, colour in lines]
     series.append({"label": "", "stroke": "transparent", "points": {"show": False}})
-    nothing = tuple(np.zeros(2) + np.arange(2) * (k == 0) for k in range(len(series)))
+    nothing = (np.arange(2.0), *(np.zeros(2) for _ in lines), np.array([-0.5, 0.5]) * least)
     axes: Any = ({**axis, "size": 26}, {**axis, "size": 52})
     return server.gui.add_uplot(
         nothing,
