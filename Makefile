@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-input --progress-bar off
 PYTHONS := $(PYTHON) python3.13 python3.12 python3.11 python3 python
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	--no-header --no-emit-index-url pyproject.toml requirements/build.in
+	--no-header pyproject.toml requirements/build.in
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fly studio test browser lint format bench reproduce docs lock clean
