@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skyrig.flight.flight import Flight
-from skyrig.flight.turns import turn
+from skyrig.turns import turn
 
 
 @dataclass(frozen=True)

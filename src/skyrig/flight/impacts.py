@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skyrig.flight.flight import Impact
-from skyrig.flight.turns import turn
+from skyrig.turns import turn
 
 NEAR = 1e-6
 """Distance in time of the samples from which one-sided limits are drawn (s)."""

@@ -14,7 +14,7 @@ import numpy as np
 from skyrig.constants import GRAVITY
 from skyrig.flight import distances
 from skyrig.flight.flight import Flight
-from skyrig.flight.turns import between, tilted
+from skyrig.turns import between, tilted
 
 Window = tuple[float, float]
 

@@ -18,7 +18,7 @@ from skyrig.flight.distances import cable_ends
 from skyrig.flight.flight import Flight
 from skyrig.flight.metrics import slack_spans
 from skyrig.flight.storage import write_whole
-from skyrig.flight.turns import between, euler_angles, turn
+from skyrig.turns import between, euler_angles, turn
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skyrig.flight.turns import between
 from skyrig.papers import rotortm_table3 as table3
 from skyrig.papers import rotortm_table56 as table56
 from skyrig.papers.page import Block, Heading, Table, Text
 from skyrig.papers.rotortm_flights import FULL, PUBLISHED, Ask, Flown
+from skyrig.turns import between
 
 Results = Mapping[Ask, Flown]
 EXACT = 1e-9

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from skyrig.flight.turns import between, euler_angles, turn
 from skyrig.papers.page import Picture
 from skyrig.papers.rotortm_drawing import BOTH, draw
 from skyrig.papers.rotortm_flights import FULL, PUBLISHED, Ask, Flown, book, rig_label, scenario, task_label
+from skyrig.turns import between, euler_angles, turn
 
 Results = Mapping[Ask, Flown]
 Arrays = dict[str, np.ndarray]

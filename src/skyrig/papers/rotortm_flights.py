@@ -17,10 +17,10 @@ from skyrig.errors import FlightDiverged, InputError
 from skyrig.files import read_bundled
 from skyrig.flight import Flight, fly
 from skyrig.flight.metrics import demanded_attitude, rms
-from skyrig.flight.turns import between, euler_angles, turn
 from skyrig.papers.rotortm_impacts import Jolt, Series, jolts, series
 from skyrig.papers.rotortm_still import still_rates
 from skyrig.scenario import Scenario
+from skyrig.turns import between, euler_angles, turn
 
 FOLDER = "papers/rotortm"
 PUBLISHED, FULL, STILL = "published", "full", "still"

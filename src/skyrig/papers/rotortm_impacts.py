@@ -10,8 +10,8 @@ import skyrig
 from skyrig.flight import Flight
 from skyrig.flight.distances import cable_ends
 from skyrig.flight.impacts import NEAR
-from skyrig.flight.turns import turn
 from skyrig.scenario import Scenario
+from skyrig.turns import turn
 
 MOST = 4
 """Impacts of a flight that are looked at."""

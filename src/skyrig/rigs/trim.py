@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import nnls
-from scipy.spatial.transform import Rotation
 
 from skyrig import checks
 from skyrig.errors import InputError
 from skyrig.rigs.linked import Linked
 from skyrig.rigs.slung import Slung
+from skyrig.turns import multiply, tilted, turn
+
+_LEVEL = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 @dataclass(frozen=True)
@@ -65,17 +66,18 @@ def _trim_slung(rig: Slung, position: np.ndarray, attitude: np.ndarray, lean: fl
     slope = (0.35 if crowded else 0.0) if lean is None else float(lean)
     if not 0 <= slope < 1.4:
         raise InputError(f"lean must be at least 0 and below 1.4 rad, not {slope:g}.")
-    rotation = _turn(attitude)
-    up = _cable_directions(points @ rotation.T, slope)
-    tension, miss = _pulls(points @ rotation.T, up, load)
+    places = turn(attitude, points)
+    up = _cable_directions(places, slope)
+    tension, miss = _pulls(places, up, load)
     exact = miss < 1e-9 * max(load, 1e-12)
     note = "The payload hovers at the pose asked for."
     if not exact:
-        turn = _nearest_turn(points @ rotation.T)
-        rotation = turn @ rotation
-        up = _cable_directions(points @ rotation.T, 0.0)
-        tension, miss = _pulls(points @ rotation.T, up, load)
-        angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1) / 2, -1, 1)))
+        least = _nearest_turn(places)
+        attitude = multiply(least, attitude)
+        places = turn(attitude, points)
+        up = _cable_directions(places, 0.0)
+        tension, miss = _pulls(places, up, load)
+        angle = np.degrees(2 * np.arctan2(np.linalg.norm(least[1:]), abs(least[0])))
         if miss > 1e-9 * max(load, 1e-12):
             raise InputError(
                 "position and attitude have no equilibrium nearby: the cables cannot hold the payload."
@@ -84,20 +86,13 @@ def _trim_slung(rig: Slung, position: np.ndarray, attitude: np.ndarray, lean: fl
     weights = np.asarray(rig.mass) * gravity
     thrusts = weights[:, None] * [0.0, 0.0, 1.0] + tension[:, None] * up
     thrust = np.linalg.norm(thrusts, axis=1)
-    attitudes = np.stack([_tilt_to(vector) for vector in thrusts])
-    turns = _turn(attitudes)
+    attitudes = tilted(_LEVEL, thrusts)
     hooks = np.zeros((rig.count, 3)) if rig.hook is None else np.asarray(rig.hook).T
-    ends = position + points @ rotation.T
-    vehicles = ends + np.asarray(rig.length)[:, None] * up - np.einsum("kij,kj->ki", turns, hooks)
+    vehicles = position + places + np.asarray(rig.length)[:, None] * up - turn(attitudes, hooks)
     # the cable pulls its vehicle along -up at the hook; the rotors hold against the turning this makes
-    pulls = np.einsum("kji,kj->ki", turns, -tension[:, None] * up)
+    pulls = turn(attitudes * [1.0, -1.0, -1.0, -1.0], -tension[:, None] * up)
     moment = -np.cross(hooks, pulls)
-    state = rig.state(
-        position,
-        vehicles,
-        payload_attitude=Rotation.from_matrix(rotation).as_quat(scalar_first=True),
-        vehicle_attitude=attitudes,
-    )
+    state = rig.state(position, vehicles, payload_attitude=attitude, vehicle_attitude=attitudes)
     return Trim(state, thrust, moment, tension, bool(exact), note)
 
 
@@ -121,6 +116,8 @@ def _pulls(points: np.ndarray, up: np.ndarray, load: float) -> tuple[np.ndarray,
     wanted = np.array([0, 0, load, 0, 0, 0.0])
     tension = np.linalg.lstsq(balance, wanted, rcond=1e-12)[0]
     if tension.min() < -1e-12 * load:
+        from scipy.optimize import nnls  # takes a while to import, and few rigs ask for it
+
         # a slight price on effort picks one of many answers; the active cables are then solved exactly
         heavy = np.concatenate([1e5 * balance, np.eye(len(points))])
         rough, _ = nnls(heavy, np.concatenate([1e5 * wanted, np.zeros(len(points))]))
@@ -134,11 +131,13 @@ def _pulls(points: np.ndarray, up: np.ndarray, load: float) -> tuple[np.ndarray,
 
 
 def _nearest_turn(points: np.ndarray) -> np.ndarray:
-    """Least rotation that puts the payload's weight under the cables.
+    """Quaternion of the least turn that puts the payload's weight under the cables.
 
     Vertical cables balance when some mixture of the attachments lies straight above the centre of mass, so
     the vertical is projected onto the cone of the attachments.
     """
+    from scipy.optimize import nnls  # as above
+
     vertical = np.array([0.0, 0.0, 1.0])
     share, _ = nnls(points.T, vertical)
     above = points.T @ share
@@ -146,46 +145,31 @@ def _nearest_turn(points: np.ndarray) -> np.ndarray:
         lengths = np.linalg.norm(points, axis=1)
         above = points[np.argmax(points[:, 2] / np.maximum(lengths, 1e-9))]
     above = above / np.linalg.norm(above)
-    axis = np.cross(above, vertical)
-    sine, cosine = np.linalg.norm(axis), float(above @ vertical)
-    if sine < 1e-15:
-        return np.eye(3) if cosine > 0 else np.diag([1.0, -1.0, -1.0])
-    return Rotation.from_rotvec(axis / sine * np.arctan2(sine, cosine)).as_matrix()
+    least = np.append(1 + above[2], np.cross(above, vertical))
+    size = np.linalg.norm(least)
+    return least / size if size > 1e-9 else np.array([0.0, 1.0, 0.0, 0.0])
 
 
 def _trim_linked(rig: Linked, position: np.ndarray, attitude: np.ndarray) -> Trim:
-    rotation = _turn(attitude)
-    yaw = np.arctan2(rotation[1, 0], rotation[0, 0])
-    exact = bool(rotation[2, 2] > 1 - 1e-15)
+    forward, up = turn(attitude, np.eye(3)[[0, 2]])
+    yaw = np.arctan2(forward[1], forward[0])
+    exact = bool(up[2] > 1 - 1e-15)
     level = attitude if exact else np.array([np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)])
     note = "The payload hovers at the pose asked for."
     if not exact:
         note = "Linked vehicles hover only with their thrust upright; the payload is levelled, its yaw kept."
     n = rig.count
     offset = np.asarray(rig.vehicle_offset).T
-    turn = np.asarray(rig.vehicle_yaw)
+    heading = np.asarray(rig.vehicle_yaw)
     weight = float(rig.mass) * float(rig.gravity)
     # least effort over thrusts and moments; a moment counts as a thrust at half the span would
     span = max(np.linalg.norm(offset[:, :2], axis=1).max(), 0.05)
     balance = np.zeros((4, 4 * n))
     for k in range(n):
-        cos, sin = np.cos(turn[k]), np.sin(turn[k])
+        cos, sin = np.cos(heading[k]), np.sin(heading[k])
         balance[0, 4 * k] = 1
         balance[1:, 4 * k] = np.cross(offset[k], [0, 0, 1.0])
         balance[1:, 4 * k + 1 : 4 * k + 4] = np.array([[cos, -sin, 0], [sin, cos, 0], [0, 0, 1]]) * span / 2
     effort = np.linalg.lstsq(balance, np.array([weight, 0, 0, 0]), rcond=None)[0].reshape(n, 4)
     state = rig.state(position, payload_attitude=level)
     return Trim(state, effort[:, 0], effort[:, 1:] * span / 2, np.zeros(0), exact, note)
-
-
-def _turn(attitude: np.ndarray) -> np.ndarray:
-    """Rotation matrices of wxyz quaternions."""
-    return Rotation.from_quat(attitude, scalar_first=True).as_matrix()
-
-
-def _tilt_to(direction: np.ndarray) -> np.ndarray:
-    """Quaternion of the least turn that points a body's z axis along `direction`."""
-    unit = direction / np.linalg.norm(direction)
-    q = np.array([1 + unit[2], -unit[1], unit[0], 0.0])
-    size = np.linalg.norm(q)
-    return q / size if size > 1e-9 else np.array([0.0, 1.0, 0.0, 0.0])

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from skyrig.control.interface import Command, Controller, Target, targets
 from skyrig.flight.flying import _held
-from skyrig.flight.turns import euler_angles
 from skyrig.planning import hover
 from skyrig.scenario.controllers import OPEN_LOOP
+from skyrig.turns import euler_angles
 
 if TYPE_CHECKING:
     from skyrig.scenario.build import Built

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import viser
 
 from skyrig.flight import meshes
-from skyrig.flight.turns import tilted
+from skyrig.turns import tilted
 
 Reals = npt.NDArray[np.float64]
 POINTS = 13

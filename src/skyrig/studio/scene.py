@@ -12,9 +12,9 @@ import viser
 from skyrig.constants import GRAVITY
 from skyrig.flight import meshes
 from skyrig.flight.frames import Frames
-from skyrig.flight.turns import between, turn
 from skyrig.scenario.parts import RigParts
 from skyrig.studio.cable_line import CableLine
+from skyrig.turns import between, turn
 
 Reals = npt.NDArray[np.float64]
 

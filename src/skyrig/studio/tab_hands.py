@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skyrig.errors import InputError
-from skyrig.flight.turns import euler_angles
 from skyrig.studio.session import corrected
+from skyrig.turns import euler_angles
 
 if TYPE_CHECKING:
     from skyrig.studio.panel import Panel

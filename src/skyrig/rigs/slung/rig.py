@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 from jaxtyping import Array, Float
-from scipy.spatial.transform import Rotation
 
 from skyrig import checks
 from skyrig.algebra import as_jax, traced
@@ -21,6 +20,7 @@ from skyrig.rigs.cables import Cable, cable_arrays, checked, inverse, stacked
 from skyrig.rigs.slung import events
 from skyrig.rigs.slung.motion import cable_matrix, motion, spans
 from skyrig.rigs.slung.parameters import SlungParameters, SlungRate, SlungState
+from skyrig.turns import turn
 
 START = 1e-9
 """A cable this close to its length at the start is at its length; one longer by more is an error (m)."""
@@ -185,15 +185,14 @@ def _distances(rig: Slung, payload: Bodies, vehicles: Bodies) -> tuple[Any, Any]
         )
         return span.distance, span.rate
     rig, payload, vehicles = jax.tree.map(np.array, (rig, payload, vehicles))
-    turn = Rotation.from_quat(payload.attitude, scalar_first=True)
     points = rig.attachment.T
-    ends = payload.position + turn.apply(points)
-    speeds = payload.velocity + turn.apply(np.cross(payload.rate, points))
+    ends = payload.position + turn(payload.attitude, points)
+    speeds = payload.velocity + turn(payload.attitude, np.cross(payload.rate, points))
     hooks, drifts = vehicles.position.T, vehicles.velocity.T
     if rig.hook is not None:
-        turns = Rotation.from_quat(vehicles.attitude.T, scalar_first=True)
-        hooks = hooks + turns.apply(rig.hook.T)
-        drifts = drifts + turns.apply(np.cross(vehicles.rate.T, rig.hook.T))
+        turned = vehicles.attitude.T
+        hooks = hooks + turn(turned, rig.hook.T)
+        drifts = drifts + turn(turned, np.cross(vehicles.rate.T, rig.hook.T))
     apart = ends - hooks
     distance = np.linalg.norm(apart, axis=1)
     along = np.einsum("ki,ki->k", apart, speeds - drifts) / np.maximum(distance, 1e-300)

@@ -1,4 +1,4 @@
-"""Quaternions on recorded arrays, in plain NumPy: (w, x, y, z), body to world, on the last axis."""
+"""Quaternions in plain NumPy, for what is not compiled: (w, x, y, z), body to world, on the last axis."""
 
 from __future__ import annotations
 
