@@ -6,6 +6,8 @@ from hypothesis import settings
 from jaxtyping import install_import_hook
 
 os.environ["MPLBACKEND"] = "Agg"
+# shapes are checked while a program is traced, so none may come ready from the disk
+os.environ["SKYRIG_KEEP_PROGRAMS"] = "0"
 
 # Every annotated function and dataclass of the package checks its arguments while tests run. As in Python's
 # own typing, an int will do where a float is asked for.

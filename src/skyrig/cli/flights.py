@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -61,6 +63,9 @@ def fly(
     from skyrig.flight import fly as fly_scenario
     from skyrig.flight.storage import write_whole
 
+    if report:
+        # Matplotlib takes as long to import as the flight to fly, and while it is flown another core is free
+        threading.Thread(target=importlib.import_module, args=("skyrig.flight.plots",), daemon=True).start()
     console = Console(highlight=False)
     try:
         with _progress(known) as progress:

@@ -12,6 +12,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from skyrig.flight.distances import cable_ends
@@ -31,15 +32,16 @@ STYLE = {
     "axes.spines.right": False,
     "lines.linewidth": 1.4,
     "legend.frameon": False,
-    "savefig.dpi": 150,
-    "figure.constrained_layout.use": True,
+    "figure.dpi": 150,
 }
+MARGINS = {"left": 0.85, "right": 0.15, "bottom": 0.45, "top": 0.3}
+"""Around the axes (inches): given rather than found out, which would take as long as all the drawing."""
 
 
 def path(flight: Flight) -> Figure:
     """Where the payload and the vehicles went, the reference, and the rig at a few moments."""
     figure = Figure(figsize=(6.5, 5.5))
-    axes: Any = figure.add_subplot(projection="3d")
+    axes: Any = figure.add_axes((0.02, 0.03, 0.93, 0.95), projection="3d")
     for k in range(flight.rig.count):
         axes.plot(*flight.vehicles.position[:, k].T, color="#AAAAAA", linewidth=0.7)
     if flight.reference is not None:
@@ -61,8 +63,7 @@ def error(flight: Flight) -> Figure | None:
     if wanted is None:
         return None
     angular = not flight.rig.payload_is_point
-    figure = Figure(figsize=(6.5, 4.2 if angular else 2.6))
-    axes = figure.subplots(2 if angular else 1, 1, sharex=True, squeeze=False)[:, 0]
+    figure, axes = _rows(2 if angular else 1, 4.2 if angular else 2.6)
     apart = flight.payload.position - wanted.position
     axes[0].plot(flight.times, 1e3 * np.linalg.norm(apart, axis=1), color="black", label="size")
     for k, name in enumerate("xyz"):
@@ -85,8 +86,7 @@ def tensions(flight: Flight) -> Figure | None:
     count = flight.cables.tension.shape[1]
     if count == 0:
         return None
-    figure = Figure(figsize=(6.5, max(2.6, 0.9 + 1.15 * count)))
-    axes = figure.subplots(count, 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    figure, axes = _rows(count, max(2.6, 0.9 + 1.15 * count), sharey=True)
     for k, axis in enumerate(axes):
         axis.plot(flight.times, flight.cables.tension[:, k], color=COLOURS[0])
         for start, end in slack_spans(flight, k):
@@ -105,8 +105,7 @@ def attitudes(flight: Flight) -> Figure | None:
     """Roll, pitch and yaw of the payload and of the reference; None of a point mass."""
     if flight.rig.payload_is_point:
         return None
-    figure = Figure(figsize=(6.5, 4.6))
-    axes = figure.subplots(3, 1, sharex=True)
+    figure, axes = _rows(3, 4.6)
     flown = _unwrapped(euler_angles(flight.payload.attitude))
     for k, name in enumerate(("roll", "pitch", "yaw")):
         if flight.reference is not None:
@@ -123,8 +122,7 @@ def attitudes(flight: Flight) -> Figure | None:
 def thrusts(flight: Flight) -> Figure:
     """Thrust that was asked for and given, with each vehicle's limit."""
     count = flight.rig.count
-    figure = Figure(figsize=(6.5, max(2.6, 0.9 + 1.15 * count)))
-    axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
+    figure, axes = _rows(count, max(2.6, 0.9 + 1.15 * count))
     edges = np.append(flight.inputs.times, flight.times[-1])
     for k, axis in enumerate(axes):
         asked, given = flight.inputs.commanded_thrust[:, k], flight.inputs.thrust[:, k]
@@ -162,8 +160,7 @@ def impact(flight: Flight) -> Figure | None:
     moments = np.insert(flight.times, rows, np.repeat([it.time for it in own], 2))
     along = np.insert(along, rows, np.concatenate([it.along for it in own]))
     across = np.insert(across, rows, np.concatenate([it.across for it in own]))
-    figure = Figure(figsize=(6.5, 6.0))
-    axes = figure.subplots(3, 1, sharex=True)
+    figure, axes = _rows(3, 6.0)
     axes[0].plot(moments, along, color=COLOURS[0], label="along the cable")
     axes[0].plot(moments, across, color=COLOURS[1], linestyle="--", label="across it")
     axes[0].set_ylabel("relative velocity (m/s)")
@@ -197,7 +194,8 @@ def draw(flight: Flight, name: str) -> bytes | None:
         if figure is None:
             return None
         stream = io.BytesIO()
-        figure.savefig(stream, format="png")
+        # straight to the canvas: savefig would draw everything twice
+        FigureCanvasAgg(figure).print_png(stream)
     return stream.getvalue()
 
 
@@ -211,6 +209,23 @@ def save_all(flight: Flight, folder: Path, pictures: Mapping[str, bytes] | None 
     """Every picture that shows something, as PNG files in `folder`; `pictures` are those drawn already."""
     drawn = draw_all(flight) if pictures is None else pictures
     return [write_whole(folder / f"{name}.png", image) for name, image in drawn.items()]
+
+
+def _rows(count: int, height: float, sharey: bool = False) -> tuple[Figure, Any]:
+    """A figure of `height` (inches) with axes one below the other over the same time."""
+    figure = Figure(figsize=(6.5, height))
+    width = figure.get_figwidth()
+    figure.subplots_adjust(
+        left=MARGINS["left"] / width,
+        right=1 - MARGINS["right"] / width,
+        bottom=MARGINS["bottom"] / height,
+        top=1 - MARGINS["top"] / height,
+        hspace=0.12,
+    )
+    axes = figure.subplots(count, 1, sharex=True, sharey=sharey, squeeze=False)[:, 0]
+    for axis in axes:
+        axis.yaxis.set_label_coords(-0.68 / (width - MARGINS["left"] - MARGINS["right"]), 0.5)
+    return figure, axes
 
 
 def _finish(axes: Any, flight: Flight) -> None:

@@ -38,7 +38,8 @@ def draw(kind: str, arrays: Arrays, entry: Mapping[str, Any]) -> bytes:
         arrays: Its data.
         entry: Its entry in flights.yaml.
     """
-    with matplotlib.rc_context(STYLE):  # pyright: ignore[reportArgumentType]
+    style: Any = STYLE | {"figure.constrained_layout.use": True}
+    with matplotlib.rc_context(style):
         figure = KINDS[kind](arrays, entry)
         figure.align_ylabels()
         stream = io.BytesIO()

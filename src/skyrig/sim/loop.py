@@ -22,15 +22,16 @@ from skyrig.control.interface import Controller, Target, targets
 from skyrig.control.stepped import Told, answer, looks
 from skyrig.errors import InputError
 from skyrig.planning import Reference
+from skyrig.programs import Program
 from skyrig.rigs.bodies import Bodies
 from skyrig.sim.chunks import Cursor, part_of_pilot, part_of_plan
 from skyrig.sim.events import Event, events, raise_troubles
 from skyrig.sim.openloop import Track, xyz_last
-from skyrig.sim.packing import Packed
+from skyrig.sim.packing import Layout, Packed
 from skyrig.sim.pilot import Noise, Pilot, Surroundings, blurred, measure, resumed
 from skyrig.sim.plan import STEP, Cut, Plan, Poke, Schedule, schedule
 from skyrig.sim.stepping import LOG_FULL, OK, Log
-from skyrig.sim.walk import Record, walk_packed
+from skyrig.sim.walk import Record, record_layout, walk_packed
 from skyrig.vehicles import Airframe
 
 STEPS, TICKS, INTERVALS = 4096, 1024, 1024
@@ -182,6 +183,8 @@ def _flown(
 ) -> tuple[list[Record], list[tuple[int, Log]], Any, Any]:
     """All chunks, one after the other, until the end or the first trouble."""
     memory: Packed | None = None
+    layout: Layout | None = None
+    room = Log.ready(job.rig, state, ROOM)
     pieces, logs = [], []
     most = (STEPS, TICKS, INTERVALS) if asked is None else (32, 1, 32)
     cursor = Cursor(job.planned)
@@ -200,13 +203,16 @@ def _flown(
             shapes = eqx.filter_eval_shape(part.fresh, job.rig, state)
             memory = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
         assert memory is not None
-        after, remembered, log, kept = _fly(job.rig, state, part, memory, np.asarray(start == 0), plan, ROOM)
+        if layout is None:
+            layout = record_layout(job.rig, state, part)
+        fresh = np.asarray(start == 0)
+        after, remembered, log, kept = _fly(job.rig, state, part, memory, fresh, plan, room)
         count = rows.stop - rows.start
         if int(log.trouble) == LOG_FULL and count > 1:
             limit = count // 2
             continue
         state, memory, limit = after, remembered, most[0]
-        pieces.append(kept.layout.unpack(np.asarray(kept.rows)[:count])[1])
+        pieces.append(layout.unpack(np.asarray(kept)[:count])[1])
         logs.append((rows.start, jax.tree.map(np.asarray, log)))
         start = rows.stop
         if progress is not None:
@@ -217,10 +223,13 @@ def _flown(
     return pieces, logs, state, memory.layout.unpack(np.asarray(memory.rows)).controller
 
 
-@eqx.filter_jit
-def _fly(rig: Any, state: Any, pilot: Pilot, memory: Packed, fresh: Any, plan: Plan, room: int):
+def _fly_chunk(rig: Any, state: Any, pilot: Pilot, memory: Packed, fresh: Any, plan: Plan, room: Log):
     pilot = resumed(fresh, memory, pilot, rig, state)
-    return walk_packed(rig, state, pilot, plan, Log.empty(rig, state, room))
+    final, memory, log, kept = walk_packed(rig, state, pilot, plan, room)
+    return final, memory, log, kept.rows
+
+
+_fly = Program(_fly_chunk, lambda rig, state, pilot, memory, fresh, plan, room: (state, memory, room, 0))
 
 
 @eqx.filter_jit

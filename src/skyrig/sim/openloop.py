@@ -16,10 +16,11 @@ from jaxtyping import Array, Bool, Float
 from skyrig import checks
 from skyrig.algebra import as_jax, traced
 from skyrig.errors import InputError
+from skyrig.programs import Program
 from skyrig.sim.events import Event, events, raise_troubles
 from skyrig.sim.plan import STEP, Cut, Plan, Poke, bucket, held_inputs, schedule
 from skyrig.sim.stepping import Log, step
-from skyrig.sim.walk import Held, Record, _happen, _held, _record, _row, walk
+from skyrig.sim.walk import Held, Record, _happen, _held, _record, _row, record_layout, walk, walk_packed
 
 Reals = Float[Array, "..."] | Float[np.ndarray, "..."]
 
@@ -123,22 +124,20 @@ def rollout(
     if inputs.winch is not None and getattr(rig, "winch", None) is None:
         raise InputError("winch gives reel-out rates, but no cable of this rig has a winch.")
     planned = schedule(rig, grid, step, happenings, dtype)
-    flown = _fly(rig, state, inputs, planned.plan, max_events)
-    unknown = traced(*jax.tree.leaves((flown.record, flown.log)))
-    # what is known goes on in NumPy, which compiles nothing for yet another length
-    shown = flown if unknown else jax.tree.map(np.asarray, flown)
-    count, log = len(planned.times), shown.log
+    states, kept, log, shift = _flown(rig, state, inputs, planned.plan, max_events)
+    unknown = traced(*jax.tree.leaves((kept, log)))
+    count = len(planned.times)
     asked = planned.times if at is None else checks.numbers("at", at, (None,))
-    record = _reported(rig, inputs, planned.plan, flown.states, shown.record, planned.times, asked)
-    final = jax.tree.map(lambda leaf: as_jax(leaf[count - 1]), shown.states)
+    record = _reported(rig, inputs, planned.plan, states, kept, planned.times, asked)
+    final = jax.tree.map(lambda leaf: as_jax(leaf[count - 1]), states)
     found: list[Event] = []
     if not unknown:
-        whole = jax.tree.map(lambda leaf: leaf[:count], shown.record)
+        whole = jax.tree.map(lambda leaf: leaf[:count], kept)
         raise_troubles(log, planned.times, *(xyz_last(body) for body in (whole.payload, whole.vehicles)))
         found = events(log, planned.times, np.asarray(rig.cable_state(state)[1]), planned.happenings)
     starts = np.concatenate([planned.times[:1], planned.times[:-1]])
     number = jnp.maximum(log.step, 0) if unknown else np.maximum(log.step, 0)
-    moments = (as_jax(starts) if unknown else starts)[number] + log.offset + shown.times_shift
+    moments = (as_jax(starts) if unknown else starts)[number] + log.offset + shift
     return Rollout(
         times=asked,
         payload=Track(*xyz_last(record.payload)),
@@ -153,9 +152,27 @@ def rollout(
     )
 
 
+def _fly_plan(rig: Any, state: Any, inputs: Any, plan: Plan, room: Log):
+    _, _, log, kept = walk_packed(rig, state, Held(inputs), plan, room)
+    return log, kept.rows
+
+
+_fly = Program(_fly_plan, lambda rig, state, inputs, plan, room: (room, 0))
+
+
 @eqx.filter_jit
-def _fly(rig: Any, state: Any, inputs: Any, plan: Plan, max_events: int):
-    return walk(rig, state, Held(inputs), plan, Log.empty(rig, state, max_events))
+def _fly_traced(rig: Any, state: Any, inputs: Any, plan: Plan, room: Log):
+    flown = walk(rig, state, Held(inputs), plan, room)
+    return flown.states, flown.record, flown.log, flown.times_shift
+
+
+def _flown(rig: Any, state: Any, inputs: Any, plan: Plan, max_events: int) -> tuple[Any, Record, Log, Any]:
+    """States and record of every step, log, and shifts of the impacts' times: in NumPy where all is known."""
+    if traced(*jax.tree.leaves((rig, state, inputs, plan))):
+        return _fly_traced(rig, state, inputs, plan, Log.empty(rig, state, max_events))
+    log, rows = jax.tree.map(np.asarray, _fly(rig, state, inputs, plan, Log.ready(rig, state, max_events)))
+    states, record = record_layout(rig, state, Held(inputs)).unpack(rows)
+    return states, record, log, np.zeros_like(log.offset)
 
 
 def xyz_last(bodies: Any) -> tuple[Any, ...]:

@@ -13,9 +13,11 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float, Int
 
+from skyrig.algebra import as_jax
 from skyrig.rigs.bodies import Inputs, Watch
 from skyrig.sim.crossing import earliest_crossing, fineness, peak_between
 from skyrig.sim.integrator import runge_kutta
@@ -62,6 +64,13 @@ class Log(eqx.Module):
             count=jnp.zeros(batch, jnp.int32),
             trouble=jnp.full(batch, OK, jnp.int32),
         )
+
+    @staticmethod
+    def ready(rig: Any, state: Any, rows: int) -> Log:
+        """As `empty`, made without compiling anything."""
+        shapes = eqx.filter_eval_shape(Log.empty, rig, state, rows)
+        blank: Log = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
+        return jax.tree.map(as_jax, eqx.tree_at(lambda log: log.step, blank, blank.step - 1))
 
     def written(self, lanes: Array, index: ArrayLike, offset: Array, located: Array, reset: Any) -> Log:
         """This log with one more row for the flights in `lanes`."""

@@ -115,17 +115,36 @@ def _happen(rig: Any, state: Any, plan: Plan, row: Array) -> Any:
     return rig.sever(state, _row(plan.cut, row))
 
 
+def _kept(rig: Any, pilot: Any, state: Any, memory: Any, held: Inputs) -> tuple[Any, Record]:
+    return state, _record(rig, state, held, pilot.kept(memory))
+
+
+def _layout(rig: Any, pilot: Any, state: Any, memory: Any) -> Layout:
+    def row(state, memory):
+        return _kept(rig, pilot, state, memory, pilot.held(memory, jnp.asarray(0)))
+
+    return Layout.of(jax.eval_shape(row, state, memory), state.side.dtype)
+
+
+def record_layout(rig: Any, state: Any, pilot: Any) -> Layout:
+    """How (state, record) of a step lie in a row of `walk_packed`'s table."""
+    layouts = []
+
+    def inside(rig, state, pilot):
+        pilot = pilot.ready(state.side.dtype)
+        layouts.append(_layout(rig, pilot, state, pilot.start(rig, state)))
+
+    eqx.filter_eval_shape(inside, rig, state, pilot)
+    return layouts[0]
+
+
 def walk_packed(rig: Any, state: Any, pilot: Any, plan: Plan, rows: Log) -> tuple[Any, Any, Log, Packed]:
     """`walk` without derivatives: final state, the pilot's memory, log, and (state, record) of every step."""
     real = state.side.dtype
     pilot = pilot.ready(real)
     begin = (state, pilot.start(rig, state), rows)
 
-    def kept(state, memory, held):
-        return state, _record(rig, state, held, pilot.kept(memory))
-
-    shapes = jax.eval_shape(lambda s, m: kept(s, m, pilot.held(m, jnp.asarray(0))), *begin[:2])
-    layout = Layout.of(shapes, real)
+    layout = _layout(rig, pilot, *begin[:2])
 
     def one(index, carry):
         state, memory, log, table = carry
@@ -133,7 +152,7 @@ def walk_packed(rig: Any, state: Any, pilot: Any, plan: Plan, rows: Log) -> tupl
         state = when(act >= 0, lambda s: _happen(rig, s, plan, act), state)
         memory, held = pilot(rig, memory, state, plan, index, True, when)
         state, log = step(rig, state, held, plan.dt[index], log, index)
-        row = layout.pack(kept(state, memory, held))
+        row = layout.pack(_kept(rig, pilot, state, memory, held))
         return state, memory, log, jax.lax.dynamic_update_index_in_dim(table, row, index, 0)
 
     # what pads a plan stands at its end, and is not walked through

@@ -184,15 +184,18 @@ def _distances(rig: Slung, payload: Bodies, vehicles: Bodies) -> tuple[Any, Any]
             rig, SlungState(payload, vehicles, rig.length, rig.length, rig.length, no, no, rig.gravity)
         )
         return span.distance, span.rate
-    rig, payload, vehicles = jax.tree.map(np.array, (rig, payload, vehicles))
-    points = rig.attachment.T
-    ends = payload.position + turn(payload.attitude, points)
-    speeds = payload.velocity + turn(payload.attitude, np.cross(payload.rate, points))
-    hooks, drifts = vehicles.position.T, vehicles.velocity.T
+
+    def rows(leaf: Any) -> np.ndarray:
+        return np.asarray(leaf).T
+
+    points, load = rows(rig.attachment), rows(payload.attitude)
+    ends = rows(payload.position) + turn(load, points)
+    speeds = rows(payload.velocity) + turn(load, np.cross(rows(payload.rate), points))
+    hooks, drifts = rows(vehicles.position), rows(vehicles.velocity)
     if rig.hook is not None:
-        turned = vehicles.attitude.T
-        hooks = hooks + turn(turned, rig.hook.T)
-        drifts = drifts + turn(turned, np.cross(vehicles.rate.T, rig.hook.T))
+        hook, team = rows(rig.hook), rows(vehicles.attitude)
+        hooks = hooks + turn(team, hook)
+        drifts = drifts + turn(team, np.cross(rows(vehicles.rate), hook))
     apart = ends - hooks
     distance = np.linalg.norm(apart, axis=1)
     along = np.einsum("ki,ki->k", apart, speeds - drifts) / np.maximum(distance, 1e-300)
