@@ -10,7 +10,7 @@ import numpy as np
 
 from skyrig.errors import FlightDiverged
 from skyrig.sim.plan import Cut, Poke
-from skyrig.sim.stepping import LOG_FULL, OK, TOO_FAST, TOO_MANY, UNSOLVED, Log
+from skyrig.sim.stepping import LOG_FULL, MOST_TURN, OK, TOO_FAST, TOO_MANY, UNSOLVED, Log
 
 
 @dataclass(frozen=True)
@@ -92,13 +92,33 @@ def raise_troubles(log: Log, times: np.ndarray, payload: Any, vehicles: Any) -> 
     trouble = int(log.trouble)
     if trouble == OK:
         return
+    if trouble == TOO_FAST:
+        _raise_whirl(times, bodies)
     last = max(int(log.count) - 1, 0)
     step = int(log.step[last]) if int(log.count) else 0
     time = times[max(step, 0)]
     reasons = {
         LOG_FULL: f"more than {log.step.shape[0]} events happened; ask for room with max_events",
         TOO_MANY: "cables chattered faster than could be resolved in one step",
-        TOO_FAST: "bodies on taut cables turn too fast for this step; make it shorter",
+        TOO_FAST: "the cables' ends move too fast for this step; make it shorter",
         UNSOLVED: "no set of pulling cables could be found",
     }
     raise FlightDiverged(f"The flight stopped making sense near t = {time:.6g} s: {reasons[trouble]}.")
+
+
+def _raise_whirl(times: np.ndarray, bodies: list[tuple[str, list[np.ndarray]]]) -> None:
+    """A `FlightDiverged` that names the body that turned too far in one step, if there is one."""
+    length = np.diff(times, prepend=times[:1])
+    found = []
+    for name, leaves in bodies:
+        spin = np.linalg.norm(leaves[3], axis=-1)
+        beyond = spin * length > MOST_TURN
+        if beyond.any():
+            row = int(np.argmax(beyond))
+            found.append((row, name, spin[row], length[row]))
+    if found:
+        row, name, spin, dt = min(found, key=lambda it: it[0])
+        raise FlightDiverged(
+            f"Near t = {times[row]:.6g} s {name} turns at {spin:.3g} rad/s, too fast for a step of {dt:g} s: "
+            f"it must stay below {MOST_TURN / spin:.2g} s."
+        )

@@ -17,7 +17,7 @@ import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float, Int
 
-from skyrig.algebra import as_jax
+from skyrig.algebra import as_jax, dot
 from skyrig.rigs.bodies import Inputs, Watch
 from skyrig.sim.crossing import earliest_crossing, fineness, peak_between
 from skyrig.sim.integrator import runge_kutta
@@ -27,6 +27,9 @@ OK, LOG_FULL, TOO_MANY, UNSOLVED, TOO_FAST = range(5)
 
 MOST_TRIES = 1000
 """Tries in one step before it is given up as chattering."""
+
+MOST_TURN = 1.0
+"""Angle through which a body may turn in a step (rad); beyond it the integrator makes numbers up."""
 
 CALM_RESETS = 8
 """Resets in one step after which the snap tolerance starts to double."""
@@ -133,6 +136,12 @@ def choose(lanes: Array, new: Any, old: Any) -> Any:
     return jax.tree.map(lambda a, b: jnp.where(lanes, a, b), new, old)
 
 
+def spin_squared(rig: Any, state: Any) -> Float[Array, "*batch"]:
+    """Square of the fastest body's turn rate (rad^2/s^2)."""
+    payload, vehicles = rig.bodies(state)
+    return jnp.maximum(dot(payload.rate, payload.rate), jnp.max(dot(vehicles.rate, vehicles.rate), axis=0))
+
+
 def step(rig: Any, state: Any, inputs: Inputs, dt: ArrayLike, log: Log, index: ArrayLike) -> tuple[Any, Log]:
     """Advance by `dt` (s) with `inputs` held; resets are written to `log` under the step number `index`.
 
@@ -162,7 +171,8 @@ def step(rig: Any, state: Any, inputs: Inputs, dt: ArrayLike, log: Log, index: A
         dip = whole & risen
         accepted = active & ~due & ~fired & ~dip & ~progress.bracket.closing
         done = choose(accepted, rig.rearm(end), progress.state)
-        trouble = jnp.where(accepted & last.rough, TOO_FAST, progress.log.trouble)
+        rough = last.rough | (spin_squared(rig, end) * trial**2 > MOST_TURN**2)
+        trouble = jnp.where(accepted & rough, TOO_FAST, progress.log.trouble)
         elapsed = jnp.where(accepted, jnp.where(whole, dt, progress.elapsed + trial), progress.elapsed)
         progress = Progress(
             done,
