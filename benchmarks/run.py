@@ -59,7 +59,8 @@ def start(rig: Slung, rate: np.ndarray = RATE):
 def throughput() -> None:
     """Simulated seconds per CPU second, one flight and batches, against MuJoCo."""
     rig, steps = triangle(), 1000
-    state, inputs = start(rig, np.array([0.0, 0.0, 0.5]))
+    rate = np.array([0.0, 0.0, 0.5])
+    state, inputs = start(rig, rate)
     rng = np.random.default_rng(0)
     lively = spread(state, 1024)
     # payloads thrown upwards at different speeds: cables go slack and snap taut again and again
@@ -85,7 +86,7 @@ def throughput() -> None:
             "skyrig, one flight": lambda: block(advance(rig, state, inputs, STEP, count)),
             "skyrig, 1,024 flights, no events": lambda: flown("calm", *many),
             "skyrig, 1,024 flights, many events": lambda: flown("busy", *busy),
-            "MuJoCo, 1 ms, Euler": lambda: mujoco_rig.fly(model, thrust, RATE, np.zeros(3), 2.0),
+            "MuJoCo, 1 ms, Euler": lambda: mujoco_rig.fly(model, thrust, rate, np.zeros(3), 2.0),
         },
         rounds=5,
     )
@@ -183,7 +184,7 @@ def in_the_loop() -> None:
         {
             "closed loop, full controller, recorded": lambda: jax.block_until_ready(real(*chunks[0])),
             "open loop, recorded": lambda: jax.block_until_ready(
-                openloop._fly(rig, hover.state, held, chunks[0][5], loop.ROOM)
+                openloop._fly(rig, hover.state, held, *chunks[0][5:])
             ),
             "open loop, nothing recorded": lambda: jax.block_until_ready(
                 advance(rig, hover.state, inputs, STEP, jnp.asarray(steps))

@@ -91,6 +91,22 @@ class Program:
             return None
 
 
+class Shapes:
+    """Shapes and structure of what a function gives, found out once for each kind of arguments."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._known: dict[Any, Any] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        """A tree of `jax.ShapeDtypeStruct`; what is no array in `arguments` must be hashable."""
+        leaves, structure = jax.tree.flatten(arguments)
+        kinds = tuple(_kind(leaf) if hasattr(leaf, "dtype") else leaf for leaf in leaves)
+        if (structure, kinds) not in self._known:
+            self._known[structure, kinds] = eqx.filter_eval_shape(self._function, *arguments)
+        return self._known[structure, kinds]
+
+
 def _kind(leaf: Any) -> tuple[Any, ...]:
     return leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False)
 

@@ -22,7 +22,7 @@ from skyrig.control.interface import Controller, Target, targets
 from skyrig.control.stepped import Told, answer, looks
 from skyrig.errors import InputError
 from skyrig.planning import Reference
-from skyrig.programs import Program
+from skyrig.programs import Program, Shapes
 from skyrig.rigs.bodies import Bodies
 from skyrig.sim.chunks import Cursor, part_of_pilot, part_of_plan
 from skyrig.sim.events import Event, events, raise_troubles
@@ -200,7 +200,7 @@ def _flown(
             told = jax.tree.map(lambda leaf: leaf[None], command)
             part = eqx.tree_at(lambda it: it.target, part, Target(None, None, told))
         if memory is None:
-            shapes = eqx.filter_eval_shape(part.fresh, job.rig, state)
+            shapes = _memory_shapes(part, job.rig, state)
             memory = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
         assert memory is not None
         if layout is None:
@@ -221,6 +221,9 @@ def _flown(
             break
     assert memory is not None
     return pieces, logs, state, memory.layout.unpack(np.asarray(memory.rows)).controller
+
+
+_memory_shapes = Shapes(Pilot.fresh)
 
 
 def _fly_chunk(rig: Any, state: Any, pilot: Pilot, memory: Packed, fresh: Any, plan: Plan, room: Log):

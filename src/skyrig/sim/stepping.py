@@ -18,6 +18,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float, Int
 
 from skyrig.algebra import as_jax, dot
+from skyrig.programs import Shapes
 from skyrig.rigs.bodies import Inputs, Watch
 from skyrig.sim.crossing import earliest_crossing, fineness, peak_between
 from skyrig.sim.integrator import runge_kutta
@@ -71,7 +72,7 @@ class Log(eqx.Module):
     @staticmethod
     def ready(rig: Any, state: Any, rows: int) -> Log:
         """As `empty`, made without compiling anything."""
-        shapes = eqx.filter_eval_shape(Log.empty, rig, state, rows)
+        shapes = _log_shapes(rig, state, rows)
         blank: Log = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
         return jax.tree.map(as_jax, eqx.tree_at(lambda log: log.step, blank, blank.step - 1))
 
@@ -96,6 +97,9 @@ class Log(eqx.Module):
             count=self.count + (lanes & ~full),
             trouble=trouble,
         )
+
+
+_log_shapes = Shapes(Log.empty)
 
 
 class Bracket(eqx.Module):

@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from skyrig.programs import Shapes
 from skyrig.rigs.bodies import Bodies, Inputs
 from skyrig.sim.integrator import runge_kutta
 from skyrig.sim.packing import Layout, Packed
@@ -126,16 +127,18 @@ def _layout(rig: Any, pilot: Any, state: Any, memory: Any) -> Layout:
     return Layout.of(jax.eval_shape(row, state, memory), state.side.dtype)
 
 
+def _first_row(rig: Any, state: Any, pilot: Any) -> tuple[Any, Record]:
+    pilot = pilot.ready(state.side.dtype)
+    memory = pilot.start(rig, state)
+    return _kept(rig, pilot, state, memory, pilot.held(memory, jnp.asarray(0)))
+
+
+_row_shapes = Shapes(_first_row)
+
+
 def record_layout(rig: Any, state: Any, pilot: Any) -> Layout:
     """How (state, record) of a step lie in a row of `walk_packed`'s table."""
-    layouts = []
-
-    def inside(rig, state, pilot):
-        pilot = pilot.ready(state.side.dtype)
-        layouts.append(_layout(rig, pilot, state, pilot.start(rig, state)))
-
-    eqx.filter_eval_shape(inside, rig, state, pilot)
-    return layouts[0]
+    return Layout.of(_row_shapes(rig, state, pilot), state.side.dtype)
 
 
 def walk_packed(rig: Any, state: Any, pilot: Any, plan: Plan, rows: Log) -> tuple[Any, Any, Log, Packed]:
