@@ -14,7 +14,6 @@ import os
 import platform
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -112,18 +111,16 @@ def _kind(leaf: Any) -> tuple[Any, ...]:
 
 
 def _classes(tree: Any) -> Iterator[str]:
-    """The classes of all nodes, and of leaves that are no arrays, by their full names."""
-    if isinstance(tree, (np.ndarray, jax.Array)) or tree is None:
+    """The classes of all nodes but Python's own, and of leaves that are no arrays, by their full names."""
+    children = jax.tree.leaves(tree, is_leaf=lambda node: node is not tree)
+    leaf = len(children) == 1 and children[0] is tree
+    if leaf and isinstance(tree, (np.ndarray, jax.Array)):
         return
-    if isinstance(tree, (tuple, list)) and type(tree).__module__ == "builtins":
-        for item in tree:
-            yield from _classes(item)
-        return
-    yield f"{type(tree).__module__}.{type(tree).__qualname__}"
-    if is_dataclass(tree):
-        for each in fields(tree):
-            if not each.metadata.get("static", False):
-                yield from _classes(getattr(tree, each.name, None))
+    if leaf or type(tree) not in (tuple, list, dict, type(None)):
+        yield f"{type(tree).__module__}.{type(tree).__qualname__}"
+    if not leaf:
+        for child in children:
+            yield from _classes(child)
 
 
 def _folder() -> Path | None:

@@ -21,19 +21,20 @@ if TYPE_CHECKING:
     from skyrig.scenario.build import Built
 
 
+def make_controller(built: Built) -> control.Controller:
+    """The scenario's controller, told of the rig what the scenario says it is told."""
+    chosen, team, loop = built.controller, built.believed, built.scenario.spec.loop
+    told = (team.rig, team.airframes, chosen.gains, chosen.flavour, 1 / loop.control_rate, loop.rotor_lag)
+    try:
+        return control.build(chosen.name, *told)
+    except InputError as error:
+        raise InputError(f"{built.scenario.where}: controller.{error}") from None
+
+
 def fly_closed_loop(built: Built, own: Any, progress: Callable[[float], None] | None) -> Flight:
     """Fly with a controller in the loop."""
-    chosen = built.controller
-    controller = own
     rate, lag = built.scenario.spec.loop.control_rate, built.scenario.spec.loop.rotor_lag
-    if own is None:
-        team = built.believed
-        try:
-            controller = control.build(
-                chosen.name, team.rig, team.airframes, chosen.gains, chosen.flavour, 1 / rate, lag
-            )
-        except InputError as error:
-            raise InputError(f"{built.scenario.where}: controller.{error}") from None
+    controller = make_controller(built) if own is None else own
     acting = built.disturbances
     since = np.unique([0.0, *acting.edges, *(reel.time for reel in acting.reels)])
     load = acting.payload_wrench(since) or (None, None)

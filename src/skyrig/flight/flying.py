@@ -58,7 +58,7 @@ def _open_loop(built: Built) -> Flight:
     times = np.unique([0.0, built.duration, *changes, *built.disturbances.edges, *ticks])
     times = times[times <= built.duration]
     since = times[:-1]
-    thrust, moment = _held(built, since)
+    thrust, moment = held(built, since)
     share = built.disturbances.thrust_share(since)
     load = built.disturbances.payload_wrench(since) or (None, None)
     craft = built.disturbances.vehicle_wrench(since) or (None, None)
@@ -107,7 +107,7 @@ def rotor_saturation(parts: RigParts, thrust: np.ndarray, moment: np.ndarray) ->
     return share
 
 
-def _held(built: Built, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def held(built: Built, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Thrusts (K, n) and moments (K, n, 3) held from each of `times` on, before any loss."""
     rows = built.controller.held or ()
     n = built.scenario.parts.count

@@ -157,7 +157,7 @@ def closed_loop(
     each = [it.sample(clock) for it in vehicles] if vehicles is not None else None
     target = targets(Controller() if told else controller, wanted, each)
     pilot = Pilot(
-        controller=Told() if told else _numbers(controller),
+        controller=Told() if told else of_arrays(controller),
         actuators=Actuators.build(airframes, lag=rotor_lag or None),
         target=target,
         times=as_jax(ticks),
@@ -318,7 +318,7 @@ def _joined(logs: list[tuple[int, Log]]) -> Log:
     return Log(*jax.tree.map(as_jax, (step, offset, located, reset, count, logs[-1][1].trouble)))
 
 
-def _numbers(controller: Controller) -> Controller:
+def of_arrays(controller: Controller) -> Controller:
     """A controller whose plain numbers are arrays, so that changing one compiles nothing."""
     return jax.tree.map(lambda leaf: np.asarray(leaf) if isinstance(leaf, (int, float)) else leaf, controller)
 

@@ -127,13 +127,14 @@ def _layout(rig: Any, pilot: Any, state: Any, memory: Any) -> Layout:
     return Layout.of(jax.eval_shape(row, state, memory), state.side.dtype)
 
 
-def _first_row(rig: Any, state: Any, pilot: Any) -> tuple[Any, Record]:
+def first_row(rig: Any, state: Any, pilot: Any) -> tuple[Any, Record]:
+    """What a row of `walk_packed`'s table holds, at a flight's start; see `record_layout`."""
     pilot = pilot.ready(state.side.dtype)
     memory = pilot.start(rig, state)
     return _kept(rig, pilot, state, memory, pilot.held(memory, jnp.asarray(0)))
 
 
-_row_shapes = Shapes(_first_row)
+_row_shapes = Shapes(first_row)
 
 
 def record_layout(rig: Any, state: Any, pilot: Any) -> Layout:

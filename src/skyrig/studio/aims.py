@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyrig.control.interface import Command, Controller, Target, targets
-from skyrig.flight.flying import _held
+from skyrig.flight.flying import held
 from skyrig.planning import hover
 from skyrig.scenario.controllers import OPEN_LOOP
 from skyrig.turns import euler_angles
@@ -53,7 +53,7 @@ class Aims:
         """
         ticks = tick + np.arange(self.count)
         if self.open_loop:
-            thrust, moment = _held(self.built, ticks / self.rate)
+            thrust, moment = held(self.built, ticks / self.rate)
             rows = [
                 Command(jnp.asarray(push), jnp.asarray(twist.T))
                 for push, twist in zip(thrust, moment, strict=True)

@@ -17,20 +17,22 @@ import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
-from skyrig import control
 from skyrig.control.actuators import Actuators
 from skyrig.control.interface import Controller
 from skyrig.control.stepped import Told
-from skyrig.errors import InputError
+from skyrig.flight.closed import make_controller
 from skyrig.flight.flight import FlightEvent
 from skyrig.flight.frames import Frames
+from skyrig.programs import Program, Shapes
 from skyrig.scenario.controllers import OPEN_LOOP
 from skyrig.sim.events import events, raise_troubles
+from skyrig.sim.loop import of_arrays
 from skyrig.sim.openloop import xyz_last
+from skyrig.sim.packing import Layout
 from skyrig.sim.pilot import Noise, Pilot, Surroundings, resumed
 from skyrig.sim.plan import Cut, Plan, Poke
 from skyrig.sim.stepping import LOG_FULL, OK, Log
-from skyrig.sim.walk import walk
+from skyrig.sim.walk import first_row, walk_packed
 from skyrig.studio.aims import Aims
 from skyrig.studio.chunks import plan_of, step_times
 
@@ -78,7 +80,7 @@ class Live:
         self.room = 8 * -(-(max(per_tick, min(TICKS * per_tick, 56)) + 8) // 8)
         """Steps in a chunk."""
         lag = built.scenario.spec.loop.rotor_lag
-        controller = Told() if self.open_loop else _numbers(_controller(built))
+        controller = Told() if self.open_loop else of_arrays(make_controller(built))
         self._aims = Aims(built, controller, TICKS)
         noise = (built.noise.position, built.noise.velocity, built.noise.attitude, built.noise.rate)
         self._crew = Crew(
@@ -91,6 +93,7 @@ class Live:
         self._random = np.random.default_rng(built.seed)
         self._state = built.state
         self._memory: Any = None
+        self._blank = Log.ready(built.rig, built.state, ROOM)
         happening = [act.time for act in built.happenings]
         self._marks = np.concatenate([built.disturbances.edges, happening])
 
@@ -151,14 +154,15 @@ class Live:
         }
         around = self._around(_padded(times[:-1], self.room))
         if self._memory is None:
-            shapes = eqx.filter_eval_shape(_fresh, self.built.rig, self._state, self._crew, given, around)
+            shapes = _memory_shapes(self.built.rig, self._state, self._crew, given, around)
             self._memory = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
         first = np.asarray(self.tick == 0)
-        flown = _fly(self.built.rig, self._state, self._crew, given, around, self._memory, first, plan)
-        state, memory = flown[:2]
-        steps = len(times) - 1  # what pads a chunk is not flown
-        record = jax.tree.map(lambda leaf: np.asarray(leaf)[:steps], flown[2])
-        log = jax.tree.map(np.asarray, flown[3])
+        state, memory, log, rows = _fly(
+            self.built.rig, self._state, self._crew, given, around, self._memory, first, plan, self._blank
+        )
+        log = jax.tree.map(np.asarray, log)
+        row = Layout.of(_row_shapes(self.built.rig, self._state, self._crew, given, around), rows.dtype)
+        record = row.unpack(np.asarray(rows)[: len(times) - 1])[1]  # what pads a chunk is not flown
         if int(log.trouble) == LOG_FULL and count > 1:
             return self.advance(1, acts)
         found = self._events(log, times, happen)
@@ -248,8 +252,7 @@ def _fresh(rig: Any, state: Any, crew: Crew, ticks: dict[str, Any], around: dict
     return _pilot(crew, ticks, around).fresh(rig, state)
 
 
-@eqx.filter_jit
-def _fly(
+def _fly_chunk(
     rig: Any,
     state: Any,
     crew: Crew,
@@ -258,35 +261,22 @@ def _fly(
     memory: Any,
     first: Any,
     plan: dict[str, Any],
+    blank: Log,
 ):
     """One chunk. The arrays are put together here, where it costs nothing."""
     pilot = resumed(first, memory, _pilot(crew, ticks, around), rig, state)
     # every step has a column of the surroundings to itself
     steps = Plan(hold=jnp.arange(plan["dt"].shape[0], dtype=jnp.int32), **plan)
-    flown = walk(rig, state, pilot, steps, Log.empty(rig, state, ROOM))
-    return flown.final, flown.memory, flown.record, flown.log
+    final, memory, log, kept = walk_packed(rig, state, pilot, steps, blank)
+    return final, memory, log, kept.rows
 
 
-def _controller(built: Built) -> Controller:
-    chosen, team = built.controller, built.believed
-    loop = built.scenario.spec.loop
-    try:
-        return control.build(
-            chosen.name,
-            team.rig,
-            team.airframes,
-            chosen.gains,
-            chosen.flavour,
-            1 / loop.control_rate,
-            loop.rotor_lag,
-        )
-    except InputError as error:
-        raise InputError(f"{built.scenario.where}: controller.{error}") from None
+def _row(rig: Any, state: Any, crew: Crew, ticks: dict[str, Any], around: dict[str, Any]) -> Any:
+    return first_row(rig, state, _pilot(crew, ticks, around))
 
 
-def _numbers(controller: Controller) -> Controller:
-    """A controller whose plain numbers are arrays, so that changing one compiles nothing."""
-    return jax.tree.map(lambda leaf: np.asarray(leaf) if isinstance(leaf, (int, float)) else leaf, controller)
+_fly = Program(_fly_chunk, lambda *given: (given[1], given[5], given[8], 0))
+_memory_shapes, _row_shapes = Shapes(_fresh), Shapes(_row)
 
 
 def _padded(times: Numbers, room: int) -> Numbers:
