@@ -1,13 +1,11 @@
 """Against MuJoCo: tendons with an upper limit are taut cables, a welded body is a linked rig."""
 
 import jax.numpy as jnp
+import mujoco
 import numpy as np
-import pytest
 from rigging import triangle
 
 from skyrig import Linked, airframe, payload, rollout, trim
-
-mujoco = pytest.importorskip("mujoco")
 
 HOOK = (0.02, -0.01, -0.03)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,8 @@ class Jolt:
     """Size of the jump in their relative velocity across the cable (m/s)."""
     vehicle_across_jump: float
     """Size of the jump in the vehicle's velocity across the cable (m/s)."""
+    across_unexplained: float
+    """What is left of that jump (m/s) when the blows that the vehicles felt are dealt to a free payload."""
     momentum_jump: float
     """Size of the jump in the momentum of payload and vehicles together (kg m/s)."""
 
@@ -86,6 +89,7 @@ def jolts(flight: Flight, known: Scenario) -> tuple[Jolt, ...]:
         relative = np.asarray(load.velocity)[rows] + turn(attitude, np.cross(rate, arm)) - velocity
         relative = _limits(relative - turn(own, np.cross(own_rate, hook)))
         across = _across(relative, xi)
+        left = np.diff(relative, axis=0) - _blown(built.rig, flown, rows, k)
         found.append(
             Jolt(
                 time=hit.time,
@@ -95,10 +99,27 @@ def jolts(flight: Flight, known: Scenario) -> tuple[Jolt, ...]:
                 across=_pair(np.linalg.norm(across, axis=1)),
                 across_jump=_size(across[1] - across[0]),
                 vehicle_across_jump=_size(np.diff(_across(_limits(velocity), xi), axis=0)),
+                across_unexplained=_size(_across(left, xi[:1])),
                 momentum_jump=_size(hit.momentum[1] - hit.momentum[0]),
             )
         )
     return tuple(found)
+
+
+def _blown(rig: Any, flown: Any, rows: slice, k: int) -> np.ndarray:
+    """Jump of the relative velocity at cable `k` (m/s), by Newton's laws from the vehicles' jumps alone.
+
+    Each vehicle's change of momentum is the blow through its cable, dealt back to the payload where that
+    cable is fastened. Hooks are taken to be at the vehicles' centres.
+    """
+    jumps = np.diff(_limits(np.asarray(flown.vehicles.velocity)[rows]), axis=0)[0]
+    blows = -np.asarray(rig.mass)[:, None] * jumps
+    attitude = _limits(np.asarray(flown.payload.attitude)[rows])[0]
+    back = attitude * [1.0, -1.0, -1.0, -1.0]
+    arms = np.asarray(rig.attachment).T
+    spin = np.asarray(rig.payload_inverse_inertia) @ np.cross(arms, turn(back, blows)).sum(0)
+    payload = blows.sum(0) / float(rig.payload_mass) + turn(attitude, np.cross(spin, arms[k]))
+    return (payload - jumps[k])[None]
 
 
 def series(flight: Flight, k: int) -> Series:
