@@ -31,41 +31,42 @@ def make_controller(built: Built) -> control.Controller:
         raise InputError(f"{built.scenario.where}: controller.{error}") from None
 
 
-def fly_closed_loop(built: Built, own: Any, progress: Callable[[float], None] | None) -> Flight:
-    """Fly with a controller in the loop."""
-    rate, lag = built.scenario.spec.loop.control_rate, built.scenario.spec.loop.rotor_lag
-    controller = make_controller(built) if own is None else own
-    acting = built.disturbances
+def loop_arguments(built: Built, controller: Any) -> dict[str, Any]:
+    """What `skyrig.closed_loop` is given to fly a scenario with that controller."""
+    loop, noise, acting = built.scenario.spec.loop, built.noise, built.disturbances
     since = np.unique([0.0, *acting.edges, *(reel.time for reel in acting.reels)])
     load = acting.payload_wrench(since) or (None, None)
     craft = acting.vehicle_wrench(since) or (None, None)
-    outside = Outside(
-        times=since,
-        thrust_share=acting.thrust_share(since),
-        payload_force=load[0],
-        payload_torque=load[1],
-        vehicle_force=craft[0],
-        vehicle_torque=craft[1],
-        cable_length=acting.cable_target(since) if acting.reels else None,
-    )
-    noise = built.noise
-    flown = closed_loop(
-        built.rig,
-        built.state,
-        controller,
-        built.team.airframes,
-        built.reference,
-        built.vehicle_references,
-        duration=built.duration,
-        control_rate=rate,
-        step=built.step,
-        outside=outside,
-        happenings=built.happenings,
-        noise=Noise.of(noise.position, noise.velocity, noise.attitude, noise.rate),
-        seed=built.seed,
-        rotor_lag=lag,
-        progress=progress,
-    )
+    return {
+        "rig": built.rig,
+        "state": built.state,
+        "controller": controller,
+        "airframes": built.team.airframes,
+        "payload": built.reference,
+        "vehicles": built.vehicle_references,
+        "duration": built.duration,
+        "control_rate": loop.control_rate,
+        "step": built.step,
+        "outside": Outside(
+            times=since,
+            thrust_share=acting.thrust_share(since),
+            payload_force=load[0],
+            payload_torque=load[1],
+            vehicle_force=craft[0],
+            vehicle_torque=craft[1],
+            cable_length=acting.cable_target(since) if acting.reels else None,
+        ),
+        "happenings": built.happenings,
+        "noise": Noise.of(noise.position, noise.velocity, noise.attitude, noise.rate),
+        "seed": built.seed,
+        "rotor_lag": loop.rotor_lag,
+    }
+
+
+def fly_closed_loop(built: Built, own: Any, progress: Callable[[float], None] | None) -> Flight:
+    """Fly with a controller in the loop."""
+    given = loop_arguments(built, make_controller(built) if own is None else own)
+    flown = closed_loop(**given, progress=progress)
     produced = Inputs(
         times=flown.ticks,
         commanded_thrust=flown.commanded_thrust,
@@ -75,7 +76,7 @@ def fly_closed_loop(built: Built, own: Any, progress: Callable[[float], None] | 
         saturated=flown.saturated,
     )
     flight = assemble(built, flown, produced, track(flown.measured_payload), track(flown.measured_vehicles))
-    return replace(flight, impacts=_impacts(built, flown, outside))
+    return replace(flight, impacts=_impacts(built, flown, given["outside"]))
 
 
 def _impacts(built: Built, flown: Any, outside: Any) -> tuple[Impact, ...]:

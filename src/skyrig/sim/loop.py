@@ -139,6 +139,56 @@ def closed_loop(
         rotor_lag: Time constant with which rotors follow their commands (s); at once if left out.
         progress: Called now and then with the time flown so far (s).
     """
+    job, pilot = prepare(
+        rig,
+        state,
+        controller,
+        airframes,
+        payload,
+        vehicles,
+        duration=duration,
+        control_rate=control_rate,
+        step=step,
+        outside=outside,
+        happenings=happenings,
+        noise=noise,
+        seed=seed,
+        rotor_lag=rotor_lag,
+    )
+    asked = None if isinstance(controller, Controller) else controller
+    pieces, logs, *final = _flown(job, state, pilot, asked, progress)
+    return _gathered(job, pieces, logs, state, *final)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A flight that is ready to be flown, but for its pilot."""
+
+    rig: Any
+    planned: Schedule
+    ticks: Numbers
+    """When the controller acts (s)."""
+    around: Surroundings
+
+
+def prepare(
+    rig: Any,
+    state: Any,
+    controller: Controller | Callable[..., Any],
+    airframes: Sequence[Airframe],
+    payload: Reference | None = None,
+    vehicles: Sequence[Reference] | None = None,
+    *,
+    duration: float | None = None,
+    control_rate: float = 100.0,
+    step: float = STEP,
+    outside: Outside | None = None,
+    happenings: Sequence[Poke | Cut] = (),
+    noise: Noise | None = None,
+    seed: int = 0,
+    rotor_lag: float | None = None,
+) -> tuple[Job, Pilot]:
+    """What `closed_loop` flies, for those who fly it in another way: its steps and its pilot."""
     known = [it for it in (payload, *(vehicles or ())) if it is not None]
     if not known:
         raise InputError("payload or vehicles must have a reference, but both are None.")
@@ -150,7 +200,7 @@ def closed_loop(
     inside = around.times[(around.times > 0) & (around.times < duration)]
     grid = _unique(np.concatenate([ticks, inside, [duration]]), 1e-6 * step)
     planned = schedule(rig, grid, step, happenings, state.side.dtype, ticks)
-    job = _Job(rig, planned, ticks, _surroundings(rig, around, grid[:-1]))
+    job = Job(rig, planned, ticks, _surroundings(rig, around, grid[:-1]))
     told = not isinstance(controller, Controller)
     clock = ticks if len(ticks) > 1 else np.append(ticks, ticks + 1 / control_rate)
     wanted = payload.sample(clock) if payload is not None else None
@@ -166,20 +216,11 @@ def closed_loop(
         shake=as_jax(np.random.default_rng(seed).standard_normal((len(ticks), 4, 3, 1 + rig.count))),
         period=as_jax(1 / control_rate),
     )
-    pieces, logs, *final = _flown(job, state, pilot, controller if told else None, progress)
-    return _gathered(job, pieces, logs, state, *final)
-
-
-@dataclass(frozen=True)
-class _Job:
-    rig: Any
-    planned: Schedule
-    ticks: Numbers
-    around: Surroundings
+    return job, pilot
 
 
 def _flown(
-    job: _Job, state: Any, pilot: Pilot, asked: Callable[..., Any] | None, progress: Callable | None
+    job: Job, state: Any, pilot: Pilot, asked: Callable[..., Any] | None, progress: Callable | None
 ) -> tuple[list[Record], list[tuple[int, Log]], Any, Any]:
     """All chunks, one after the other, until the end or the first trouble."""
     memory: Packed | None = None
@@ -268,7 +309,7 @@ def _surroundings(rig: Any, outside: Outside, since: Numbers) -> Surroundings:
 
 
 def _gathered(
-    job: _Job, pieces: list[Record], logs: list[tuple[int, Log]], begin: Any, final: Any, memory: Any
+    job: Job, pieces: list[Record], logs: list[tuple[int, Log]], begin: Any, final: Any, memory: Any
 ) -> ClosedLoop:
     record = jax.tree.map(lambda *parts: np.concatenate(parts), *pieces)
     count = len(record.taut)
