@@ -27,6 +27,8 @@ from skyrig.sim.walk import Walk, walk
 
 ROOM = 32
 """Room for events in a differentiated flight."""
+QUICK: Any = {"xla_backend_optimization_level": 0}
+"""Compiler options for `jax.jit`: derivatives compile several times faster, and run a few times slower."""
 
 
 class Tracking(eqx.Module):
