@@ -187,6 +187,20 @@ FIGURES: dict[str, Callable[[Flight], Figure | None]] = {
 """Every picture by its name."""
 
 
+def curve(costs: np.ndarray, chosen: int) -> bytes:
+    """How a cost fell from step to step, as a PNG; a mark at the step that was chosen."""
+    with matplotlib.rc_context(STYLE):  # pyright: ignore[reportArgumentType] (its keys are rcParams)
+        figure, (axis,) = _rows(1, 2.6)
+        axis.semilogy(costs, color=COLOURS[0])
+        axis.plot([chosen], [costs[chosen]], marker="o", color=COLOURS[1], linestyle="none", label="chosen")
+        axis.set_xlabel("step")
+        axis.set_ylabel("cost, first = 1")
+        axis.legend()
+        stream = io.BytesIO()
+        FigureCanvasAgg(figure).print_png(stream)
+    return stream.getvalue()
+
+
 def draw(flight: Flight, name: str) -> bytes | None:
     """The picture of that name as a PNG; None where it would show nothing."""
     with matplotlib.rc_context(STYLE):  # pyright: ignore[reportArgumentType]
