@@ -23,30 +23,9 @@ if TYPE_CHECKING:
 
 def fly_closed_loop(built: Built, own: Any, progress: Callable[[float], None] | None) -> Flight:
     """Fly with a controller in the loop."""
-    chosen = built.controller
-    controller = own
-    rate, lag = built.scenario.spec.loop.control_rate, built.scenario.spec.loop.rotor_lag
-    if own is None:
-        team = built.believed
-        try:
-            controller = control.build(
-                chosen.name, team.rig, team.airframes, chosen.gains, chosen.flavour, 1 / rate, lag
-            )
-        except InputError as error:
-            raise InputError(f"{built.scenario.where}: controller.{error}") from None
-    acting = built.disturbances
-    since = np.unique([0.0, *acting.edges, *(reel.time for reel in acting.reels)])
-    load = acting.payload_wrench(since) or (None, None)
-    craft = acting.vehicle_wrench(since) or (None, None)
-    outside = Outside(
-        times=since,
-        thrust_share=acting.thrust_share(since),
-        payload_force=load[0],
-        payload_torque=load[1],
-        vehicle_force=craft[0],
-        vehicle_torque=craft[1],
-        cable_length=acting.cable_target(since) if acting.reels else None,
-    )
+    controller = build_controller(built) if own is None else own
+    outside = outside_of(built)
+    loop = built.scenario.spec.loop
     noise = built.noise
     flown = closed_loop(
         built.rig,
@@ -56,13 +35,13 @@ def fly_closed_loop(built: Built, own: Any, progress: Callable[[float], None] | 
         built.reference,
         built.vehicle_references,
         duration=built.duration,
-        control_rate=rate,
+        control_rate=loop.control_rate,
         step=built.step,
         outside=outside,
         happenings=built.happenings,
         noise=Noise.of(noise.position, noise.velocity, noise.attitude, noise.rate),
         seed=built.seed,
-        rotor_lag=lag,
+        rotor_lag=loop.rotor_lag,
         progress=progress,
     )
     produced = Inputs(
@@ -75,6 +54,40 @@ def fly_closed_loop(built: Built, own: Any, progress: Callable[[float], None] | 
     )
     flight = assemble(built, flown, produced, track(flown.measured_payload), track(flown.measured_vehicles))
     return replace(flight, impacts=_impacts(built, flown, outside))
+
+
+def build_controller(built: Built) -> control.Controller:
+    """The controller that a scenario names, told what it believes of the rig."""
+    chosen, team, loop = built.controller, built.believed, built.scenario.spec.loop
+    try:
+        return control.build(
+            chosen.name,
+            team.rig,
+            team.airframes,
+            chosen.gains,
+            chosen.flavour,
+            1 / loop.control_rate,
+            loop.rotor_lag,
+        )
+    except InputError as error:
+        raise InputError(f"{built.scenario.where}: controller.{error}") from None
+
+
+def outside_of(built: Built) -> Outside:
+    """What lasts for a while of a scenario's happenings."""
+    acting = built.disturbances
+    since = np.unique([0.0, *acting.edges, *(reel.time for reel in acting.reels)])
+    load = acting.payload_wrench(since) or (None, None)
+    craft = acting.vehicle_wrench(since) or (None, None)
+    return Outside(
+        times=since,
+        thrust_share=acting.thrust_share(since),
+        payload_force=load[0],
+        payload_torque=load[1],
+        vehicle_force=craft[0],
+        vehicle_torque=craft[1],
+        cable_length=acting.cable_target(since) if acting.reels else None,
+    )
 
 
 def _impacts(built: Built, flown: Any, outside: Any) -> tuple[Impact, ...]:
