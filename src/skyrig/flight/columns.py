@@ -99,3 +99,12 @@ def merged(parts: Sequence[tuple[np.ndarray, Mapping[str, np.ndarray]]], count: 
 
 def _each(name: str, values: np.ndarray) -> Columns:
     return {f"{name}.{k}": row for k, row in enumerate(values)}
+
+
+def succeeded(
+    metrics: Mapping[str, np.ndarray], failures: Mapping[int, str], count: int, within: float
+) -> np.ndarray:
+    """Flights that reached their end, within so much (m) of the payload's reference if it has one."""
+    good = np.ones(count, bool)
+    good[list(failures)] = False
+    return good & (metrics["position_last"] <= within) if "position_last" in metrics else good

@@ -14,7 +14,7 @@ from skyrig.flight.rows import Row, noisy
 from skyrig.planning import Reference, Sample
 from skyrig.sim import many
 from skyrig.sim.pilot import Crew, Noise
-from skyrig.sim.plan import Cut, Poke
+from skyrig.sim.plan import Cut, Poke, bucket
 from skyrig.sim.tally import Wanted
 
 Targets = Callable[[Row, Callable[[], Target]], Target]
@@ -32,18 +32,19 @@ def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> man
     """
     rows = [*rows, *[rows[-1]] * (lanes - len(rows))]
     first = rows[0]
+    room = bucket(len(first.ticks), 64)
     rig, state = (_beside([row.trees[part] for row in rows]) for part in (0, 1))
     controller, actuators = (
         _beside([row.trees[part] for row in rows], base.trees[part] if base.kind == first.kind else None)
         for part in (2, 3)
     )
-    slots, times = _slots(rows)
+    slots, times = _slots(rows, room)
     payload = _samples([row.built.reference for row in rows], first.ticks)
     vehicles = _vehicle_samples(rows)
     alike = all(
         row.made is first.made and row.built.scenario.motions is first.built.scenario.motions for row in rows
     )
-    target = shared(first, lambda: _targets(first)) if alike else None
+    target = shared(first, lambda: _targets(first, room)) if alike else None
     noises = [
         [getattr(row.built.noise, name) for row in rows]
         for name in ("position", "velocity", "attitude", "rate")
@@ -57,11 +58,12 @@ def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> man
             noise=Noise(*(as_jax(np.asarray(each)) for each in noises)),
             period=as_jax(1 / first.built.scenario.spec.loop.control_rate),
         ),
-        times=as_jax(first.ticks),
-        payload=None if target is not None else _moved(payload),
-        vehicles=None if target is not None else _moved(vehicles),
+        count=as_jax(np.asarray(len(first.ticks))),
+        times=as_jax(_roomy(first.ticks, room)),
+        payload=None if target is not None else _moved(jax.tree.map(lambda it: _roomy(it, room), payload)),
+        vehicles=None if target is not None else _moved(jax.tree.map(lambda it: _roomy(it, room), vehicles)),
         target=target,
-        shake=_shake(rows) if noisy(first.built) else None,
+        shake=_shake(rows, room) if noisy(first.built) else None,
         around=_moved(_around(rows)),
         happenings=_happenings(rows),
         slots=slots,
@@ -72,13 +74,25 @@ def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> man
     )
 
 
-def _targets(row: Row) -> Target:
+def _targets(row: Row, room: int) -> Target:
     """The targets of one flight's ticks."""
     built, clock = row.built, row.ticks
     clock = clock if len(clock) > 1 else np.append(clock, clock + 1 / built.scenario.spec.loop.control_rate)
     payload = built.reference.sample(clock) if built.reference is not None else None
     each = built.vehicle_references
-    return targets(row.made, payload, None if each is None else [it.sample(clock) for it in each])
+    made = targets(row.made, payload, None if each is None else [it.sample(clock) for it in each])
+    return jax.tree.map(lambda leaf: as_jax(_roomy(leaf, room)), made)
+
+
+def _even(count: int) -> int:
+    """`count` rounded up to a power of two."""
+    return 1 << (count - 1).bit_length()
+
+
+def _roomy(leaf: Any, room: int) -> np.ndarray:
+    """An array with its last row repeated up to `room` rows, so that few sizes ever occur."""
+    array = np.asarray(leaf)
+    return array[np.minimum(np.arange(room), len(array) - 1)]
 
 
 def _moved(tree: Any) -> Any:
@@ -134,20 +148,19 @@ def _vehicle_samples(rows: Sequence[Row]) -> Sample | None:
     return Sample(*leaves)
 
 
-def _slots(rows: Sequence[Row]) -> tuple[many.Slots, list[np.ndarray]]:
+def _slots(rows: Sequence[Row], room: int) -> tuple[many.Slots, list[np.ndarray]]:
     """Steps by the tick they follow, and their times (ticks, slots) for each flight or once for all."""
     plans = {id(row.planned): row for row in rows}
     same = len(plans) == 1 and all(np.array_equal(row.around, rows[0].around) for row in rows)
     lanes = rows[:1] if same else rows
-    ticks = len(rows[0].ticks)
-    places, counts = [], np.zeros(ticks, np.int32)
+    places, counts = [], np.zeros(room, np.int32)
     for row in lanes:
         starts = np.asarray(row.planned.plan.tick)[: len(row.planned.times)] >= 0
         number = np.cumsum(starts) - 1
         slot = np.arange(len(number)) - np.flatnonzero(starts)[number]
-        counts = np.maximum(counts, np.bincount(number, minlength=ticks))
+        counts = np.maximum(counts, np.bincount(number, minlength=room))
         places.append((number, slot))
-    shape = (ticks, int(counts.max()), len(lanes))
+    shape = (room, bucket(int(counts.max()), 8), len(lanes))
     dt, time = np.full(shape, -1.0), np.zeros(shape)
     around, act = np.zeros(shape, np.int32), np.full(shape, -1, np.int32)
     fresh = np.zeros(shape, bool)
@@ -199,22 +212,22 @@ def _at_slots(references: Sequence[Any], times: list[np.ndarray]) -> list[tuple[
     return [tuple(part[lane] for part in seen[id(it)]) for it, lane in zip(references, lanes, strict=True)]  # pyright: ignore[reportReturnType]
 
 
-def _shake(rows: Sequence[Row]) -> Any:
+def _shake(rows: Sequence[Row], room: int) -> Any:
     """Noise of every tick, each flight's from its own seed."""
     shape = (len(rows[0].ticks), 4, 3, 1 + rows[0].built.rig.count)
-    table = np.empty((*shape, len(rows)))
+    table = np.zeros((room, *shape[1:], len(rows)))
     made: dict[int, np.ndarray] = {}
     for lane, row in enumerate(rows):
         seed = row.built.seed
         if seed not in made:
             made = {seed: np.random.default_rng(seed).standard_normal(shape)}
-        table[..., lane] = made[seed]
+        table[: shape[0], ..., lane] = made[seed]
     return as_jax(table)
 
 
 def _around(rows: Sequence[Row]) -> dict[str, np.ndarray | None]:
     """What is around in each row of `Outside`, as the fields of `Surroundings`."""
-    most = max(len(row.outside.times) for row in rows)
+    most = _even(max(len(row.outside.times) for row in rows))
     winch = getattr(rows[0].built.rig, "winch", None) is not None
 
     def table(values: Sequence[np.ndarray]) -> np.ndarray:
@@ -238,14 +251,15 @@ def _around(rows: Sequence[Row]) -> dict[str, np.ndarray | None]:
                 it if value is None or it is None else value for it, value in zip(own, values, strict=True)
             ]
         title = {"thrust_share": "share", "cable_length": "length"}.get(name, name)
-        fields[title] = None if values[0] is None else table(values)
+        known = [it for it in values if it is not None]
+        fields[title] = table(known) if known else None
     return fields
 
 
 def _happenings(rows: Sequence[Row]) -> many.Happenings:
     """Pokes and cuts, row by row of each flight's plan."""
     count = rows[0].built.rig.count
-    most = max(1, *(int(np.asarray(row.planned.plan.act).max()) + 1 for row in rows))
+    most = _even(max(1, *(int(np.asarray(row.planned.plan.act).max()) + 1 for row in rows)))
     impulse, point, cut = [], [], []
     for row in rows:
         own = np.zeros((most, 3)), np.zeros((most, 3)), np.zeros((most, count), bool)

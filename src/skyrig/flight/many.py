@@ -46,18 +46,10 @@ class Flights:
     @property
     def success(self) -> np.ndarray:
         """Flights that reached their end, close to their reference if they have one."""
-        return succeeded(self.metrics, self.failures, len(self), self.within)
+        return tables.succeeded(self.metrics, self.failures, len(self), self.within)
 
     def __len__(self) -> int:
         return len(next(iter(self.inputs.values())))
-
-
-def succeeded(metrics: Columns, failures: Mapping[int, str], count: int, within: float) -> np.ndarray:
-    """See `Flights.success`."""
-    good = np.ones(count, bool)
-    good[list(failures)] = False
-    last = [metrics[name] for name in metrics if name == "position_last"]
-    return good & (last[0] <= within) if last else good
 
 
 def fly_many(

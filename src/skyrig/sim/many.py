@@ -58,6 +58,8 @@ class Batch(eqx.Module):
     rig: Any
     state: Any
     crew: Crew
+    count: Array
+    """How many ticks there are; arrays may have more."""
     times: Array
     """(ticks,) s."""
     payload: Sample | None
@@ -104,7 +106,7 @@ def fly_batch(batch: Batch) -> Tally:
         return jax.lax.fori_loop(0, slots.count, one, (state, memory, tally, log))
 
     begin = (batch.state, crew.begin(rig, batch.state), tally, log)
-    return jax.lax.fori_loop(0, len(batch.times), tick, begin)[2]
+    return jax.lax.fori_loop(0, batch.count, tick, begin)[2]
 
 
 def _slot(
