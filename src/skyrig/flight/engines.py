@@ -38,19 +38,19 @@ def check_engine(engine: str) -> None:
         need(*_NEEDS[engine], f"--engine {engine}")
 
 
-def fly_rows(scenario: bytes, where: str, rows: list[dict[str, Any]]) -> Part:
-    """Fly one chunk; what comes out depends on the arguments alone."""
-    chunk = _flyer(scenario, where).fly(rows)
+def fly_rows(scenario: bytes, where: str, count: int, rows: list[dict[str, Any]]) -> Part:
+    """Fly one chunk of a sweep with `count` rows; what comes out depends on the arguments alone."""
+    chunk = _flyer(scenario, where, count).fly(rows)
     return Part(chunk.metrics, chunk.reasons)
 
 
 @lru_cache(maxsize=2)
-def _flyer(scenario: bytes, where: str) -> Any:
+def _flyer(scenario: bytes, where: str, count: int) -> Any:
     """Kept from chunk to chunk, as it keeps what it builds."""
     from skyrig.flight.many import Flyer
     from skyrig.scenario import Scenario
 
-    return Flyer(Scenario.from_dict(msgspec.json.decode(scenario), where))
+    return Flyer(Scenario.from_dict(msgspec.json.decode(scenario), where), count)
 
 
 def flown(
@@ -71,8 +71,9 @@ def flown(
     return _ray(sweep, chunks, address, count) if engine == "ray" else ways[engine](sweep, chunks, count)
 
 
-def _job(sweep: Sweep, chunk: int) -> tuple[bytes, str, list[dict[str, Any]]]:
-    return msgspec.json.encode(sweep.scenario.values), sweep.scenario.where, sweep.rows(chunk)
+def _job(sweep: Sweep, chunk: int) -> tuple[bytes, str, int, list[dict[str, Any]]]:
+    known = sweep.scenario
+    return msgspec.json.encode(known.values), known.where, sweep.count, sweep.rows(chunk)
 
 
 def _threads(sweep: Sweep, chunks: list[int], count: int) -> Iterator[tuple[int, Part]]:
@@ -93,8 +94,10 @@ def _threads(sweep: Sweep, chunks: list[int], count: int) -> Iterator[tuple[int,
 
 def _processes(sweep: Sweep, chunks: list[int], count: int) -> Iterator[tuple[int, Part]]:
     joblib = need("joblib", "sweep", "--engine processes")
+    # the first here, so that its compiled program is in the cache when workers ask for it
+    yield from ((chunk, fly_rows(*_job(sweep, chunk))) for chunk in chunks[:1])
     run = joblib.Parallel(n_jobs=count, backend="loky", return_as="generator_unordered")
-    yield from run(joblib.delayed(_numbered)(chunk, *_job(sweep, chunk)) for chunk in chunks)
+    yield from run(joblib.delayed(_numbered)(chunk, *_job(sweep, chunk)) for chunk in chunks[1:])
 
 
 def _numbered(chunk: int, *job: Any) -> tuple[int, Part]:

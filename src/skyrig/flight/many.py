@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import jax
 import numpy as np
 
 from skyrig.control.interface import Target
@@ -22,7 +23,8 @@ from skyrig.flight.rows import Row, Workshop
 from skyrig.scenario import Scenario
 from skyrig.scenario.vary import Distribution, changes, drawn
 from skyrig.sim.batch import CHUNK
-from skyrig.sim.many import fly_batch
+from skyrig.sim.many import Batch, fly_batch
+from skyrig.sim.tally import Tally
 
 LEAST = 8
 """Fewest flights that are compiled for; fewer fly in as many lanes."""
@@ -81,7 +83,7 @@ def fly_many(
     """
     known = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
     inputs = drawn(known, vary, n, seed, sampler)
-    flyer = Flyer(known)
+    flyer = Flyer(known, n)
     starts = range(0, n, CHUNK)
     done, lock = [0], Lock()
 
@@ -115,10 +117,19 @@ class Chunk:
 
 
 class Flyer:
-    """Flies rows of changes of one scenario, a chunk at a time; chunks may fly side by side in threads."""
+    """Flies rows of changes of one scenario, a chunk at a time; chunks may fly side by side in threads.
 
-    def __init__(self, scenario: Scenario) -> None:
+    Args:
+        scenario: What is flown.
+        count: How many flights there are in all: if few, few fly side by side.
+    """
+
+    def __init__(self, scenario: Scenario, count: int = CHUNK) -> None:
         self.scenario = scenario
+        # few sizes, so that few programs are compiled
+        self._lanes = min(CHUNK, max(LEAST, 1 << (count - 1).bit_length()))
+        self._compiled: set[Any] = set()
+        self._compiling = Lock()
         self._shop = Workshop(scenario)
         self._base = self._shop.row({})
         self._targets: dict[int, tuple[Any, Target]] = {}
@@ -143,7 +154,7 @@ class Flyer:
             batches = [
                 (
                     [k for k, _ in group],
-                    batch_of([it for _, it in group], _lanes(len(group)), self._base, self._shared),
+                    batch_of([it for _, it in group], self._lanes, self._base, self._shared),
                 )
                 for group in kinds.values()
                 if self._base is not None
@@ -151,7 +162,7 @@ class Flyer:
             lasts = [group[0][1].built.duration for group in kinds.values()]
         parts: list[tuple[np.ndarray, Columns]] = []
         for (own, batch), duration in zip(batches, lasts, strict=True):
-            tally = fly_batch(batch)
+            tally = self._flown(batch)
             found, words = tables.of_tally(tally, len(own), duration)
             parts.append((np.asarray(own), found))
             for k, word in zip(own, words, strict=True):
@@ -161,6 +172,17 @@ class Flyer:
             found, reasons[k] = self._alone(rows[k])
             parts.append((np.array([k]), found))
         return Chunk(tables.merged(parts, len(rows)), reasons)
+
+    def _flown(self, batch: Batch) -> Tally:
+        """Fly a batch; the first of its shape alone, so that threads do not compile the same thing."""
+        leaves, structure = jax.tree.flatten(batch)
+        shape = structure, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
+        if shape in self._compiled:
+            return jax.block_until_ready(fly_batch(batch))
+        with self._compiling:
+            tally = jax.block_until_ready(fly_batch(batch))
+            self._compiled.add(shape)
+        return tally
 
     def _alone(self, row: Mapping[str, Any]) -> tuple[Columns, str]:
         """One flight by itself: without a controller, or with more events than a batch has room for."""
@@ -178,8 +200,3 @@ class Flyer:
                 self._targets.clear()
             self._targets[key] = ((row.made, row.built.scenario.motions), make())
         return self._targets[key][1]
-
-
-def _lanes(count: int) -> int:
-    """Few sizes, so that few programs are compiled."""
-    return min(CHUNK, max(LEAST, 1 << (count - 1).bit_length()))
