@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from skyrig.flight.plots import COLOURS
 from skyrig.flight.storage import write_whole
 from skyrig.flight.sweep_table import Table
 
@@ -41,14 +42,16 @@ def success_map(table: Table, paths: list[str]) -> Figure:
         spot = np.clip(np.digitize(values, edges) - 1, 0, len(edges) - 2)
         number = np.bincount(spot, minlength=len(edges) - 1)
         share = np.bincount(spot, good, len(edges) - 1) / np.maximum(number, 1)
-        axes.stairs(np.where(number > 0, share, np.nan), edges, fill=True, color="#3b7dd8")
+        axes.stairs(np.where(number > 0, share, np.nan), edges, fill=True, color=COLOURS[0])
         axes.set(xlabel=ranked[0], ylabel="share of flights that succeed", ylim=(0, 1.02))
     else:
-        for wanted, colour, words in ((0, "#d1495b", "failed"), (1, "#2a9d8f", "succeeded")):
+        for wanted, colour, mark, words in (
+            (0, COLOURS[1], "x", "failed"),
+            (1, COLOURS[0], ".", "succeeded"),
+        ):
             own = good == wanted
-            axes.scatter(
-                table[ranked[0]][own], table[ranked[1]][own], s=12, c=colour, label=f"{words}: {own.sum()}"
-            )
+            places = table[ranked[0]][own], table[ranked[1]][own]
+            axes.scatter(*places, s=20, c=colour, marker=mark, label=f"{words}: {own.sum()}")
         axes.set(xlabel=ranked[0], ylabel=ranked[1])
         axes.legend(loc="upper right")
     axes.set_title(f"{good.mean():.1%} of {len(good)} flights succeed")
@@ -65,7 +68,7 @@ def histograms(table: Table, metrics: list[str]) -> Figure:
         # numbers that differ by rounding alone stand in the middle, not in thirty bins
         around = 1e-6 * (1 + abs(float(values.mean())))
         span = (min(values.min(), values.mean() - around), max(values.max(), values.mean() + around))
-        axes.hist(values, bins=30, range=span, color="#3b7dd8")
+        axes.hist(values, bins=30, range=span, color=COLOURS[0])
         axes.set(xlabel=name, ylabel="flights")
     return figure
 
