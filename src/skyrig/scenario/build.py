@@ -173,8 +173,8 @@ def _hover_pose(scenario: Scenario, team: Team) -> tuple[np.ndarray, np.ndarray]
     level = np.array([1.0, 0.0, 0.0, 0.0])
     if body is not None:
         return np.asarray(body.position), level if team.payload.is_point else _attitude(body)
-    if wanted.payload is not None:
-        first = wanted.payload.start
+    first = wanted.start
+    if first is not None:
         return first.position[0], level if team.payload.is_point else first.attitude
     assert wanted.vehicles is not None
     places = np.stack([motion.start.position[0] for motion in wanted.vehicles])
