@@ -215,13 +215,12 @@ def _at_slots(references: Sequence[Any], times: list[np.ndarray]) -> list[tuple[
 def _shake(rows: Sequence[Row], room: int) -> Any:
     """Noise of every tick, each flight's from its own seed."""
     shape = (len(rows[0].ticks), 4, 3, 1 + rows[0].built.rig.count)
-    table = np.zeros((room, *shape[1:], len(rows)))
-    made: dict[int, np.ndarray] = {}
+    table = np.zeros((len(rows), room, *shape[1:]))
     for lane, row in enumerate(rows):
-        seed = row.built.seed
-        if seed not in made:
-            made = {seed: np.random.default_rng(seed).standard_normal(shape)}
-        table[: shape[0], ..., lane] = made[seed]
+        if lane and row is rows[lane - 1]:
+            table[lane] = table[lane - 1]
+        else:
+            np.random.default_rng(row.built.seed).standard_normal(out=table[lane, : shape[0]])
     return as_jax(table)
 
 

@@ -69,7 +69,7 @@ class Batch(eqx.Module):
     target: Target | None
     """The targets of all ticks where all flights share them; None to prepare them in the loop."""
     shake: Array | None
-    """(ticks, 4, 3, bodies, batch) numbers for the noise, if there is any."""
+    """(batch, ticks, 4, 3, bodies) numbers for the noise, if there is any: as the host draws them."""
     around: dict[str, Array | None]
     """The fields of `Surroundings`, each (rows, ..., batch or 1)."""
     happenings: Happenings
@@ -93,7 +93,7 @@ def fly_batch(batch: Batch) -> Tally:
             lambda leaf: jax.lax.dynamic_index_in_dim(leaf, index, keepdims=False),
             (batch.slots, batch.wanted),
         )
-        shake = None if batch.shake is None else batch.shake[index]
+        shake = None if batch.shake is None else jnp.moveaxis(batch.shake[:, index], 0, -1)
         now = (batch.times[index], _target(batch, index), shake)
         decided = crew.decide(rig, memory, state, now, _around(batch, slots.around[0]))
         memory = choose(tally.alive, decided, memory)
