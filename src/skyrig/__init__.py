@@ -15,6 +15,7 @@ from skyrig.errors import FlightDiverged, InputError
 
 if TYPE_CHECKING:
     from skyrig.flight import Flight, fly
+    from skyrig.flight.many import Flights, fly_many
     from skyrig.rigs import Cable, Inputs, Linked, Slung, Winch, trim
     from skyrig.scenario import Scenario, load
     from skyrig.sim import Cut, Poke, closed_loop, rollout
@@ -27,7 +28,9 @@ _switches.set_defaults()
 # Names that need JAX are imported when first asked for: the command line answers fast without them.
 _ROOMS = {
     "Flight": "skyrig.flight",
+    "Flights": "skyrig.flight.many",
     "fly": "skyrig.flight",
+    "fly_many": "skyrig.flight.many",
     "Scenario": "skyrig.scenario",
     "load": "skyrig.scenario",
     "Cable": "skyrig.rigs",
@@ -49,6 +52,7 @@ __all__ = [
     "Cut",
     "Flight",
     "FlightDiverged",
+    "Flights",
     "InputError",
     "Inputs",
     "Linked",
@@ -59,6 +63,7 @@ __all__ = [
     "airframe",
     "closed_loop",
     "fly",
+    "fly_many",
     "load",
     "payload",
     "rollout",

@@ -5,7 +5,9 @@ Only plain values are read; a file cannot run code. Free of JAX, like `skyrig.ch
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -46,6 +48,7 @@ def read_yaml_file(path: str | Path) -> Mapping[str, object]:
     return read_yaml(text, str(path))
 
 
+@cache
 def bundled_names(folder: str) -> tuple[str, ...]:
     """The names of the files that come with skyrig in `folder`, without their ending, in order."""
     entries = (entry.name for entry in (_DATA / folder).iterdir())
@@ -55,6 +58,12 @@ def bundled_names(folder: str) -> tuple[str, ...]:
 def read_bundled(folder: str, name: str) -> Mapping[str, object]:
     """The mapping in the file `name`.yaml that comes with skyrig in `folder`."""
     checks.choice(f"the name of a {folder.removesuffix('s')}", name, bundled_names(folder))
+    return copy.deepcopy(_bundled(folder, name))
+
+
+@cache
+def _bundled(folder: str, name: str) -> Mapping[str, object]:
+    """Read once: these files come with skyrig and do not change while it runs."""
     return read_yaml((_DATA / folder / f"{name}.yaml").read_text(encoding="utf-8"), f"{folder}/{name}.yaml")
 
 

@@ -47,7 +47,7 @@ def test_rows_do_not_depend_on_how_they_are_split(seed: int, a: int, b: int, col
 
 def test_a_longer_draw_begins_like_a_shorter_one() -> None:
     scenario = load("three-dragonflies-circle")
-    how = {"rig.payload.mass": "uniform(0.1, 0.6)", "rig.cables.0.length": "choice(0.8, 1.0)"}
+    how = {"rig.payload.mass": "uniform(0.1, 0.25)", "rig.cables.0.length": "choice(0.8, 1.0)"}
     few, many = vary.varied(scenario, how, 5, seed=3), vary.varied(scenario, how, 50, seed=3)
     assert few == many[:5]
     assert few != vary.varied(scenario, how, 5, seed=4)

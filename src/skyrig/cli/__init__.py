@@ -16,6 +16,7 @@ from skyrig.cli.flights import compare, export, fly, plot
 from skyrig.cli.papers import reproduce
 from skyrig.cli.scenarios import check, list_scenarios, schema, show
 from skyrig.cli.studio import studio
+from skyrig.cli.sweeps import sweep
 from skyrig.cli.tuning import tune
 from skyrig.errors import FlightDiverged, InputError
 
@@ -28,6 +29,7 @@ COMMANDS = {
     "plot": plot,
     "compare": compare,
     "export": export,
+    "sweep": sweep,
     "studio": studio,
     "tune": tune,
     "reproduce": reproduce,

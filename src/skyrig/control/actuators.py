@@ -131,7 +131,7 @@ class Actuators(eqx.Module):
         self,
         rotors: Float[Array, "r n *batch"] | None,
         command: Command,
-        dt: Float[Array, ""] | float,
+        dt: Float[Array, "*batch"] | Float[Array, ""] | float,
         efficiency: Float[Array, " n *batch"] | None = None,
     ) -> tuple[Float[Array, "r n *batch"] | None, Produced]:
         """What a command makes over the coming `dt` (s), and the rotors' memory after it.

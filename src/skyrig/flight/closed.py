@@ -33,10 +33,7 @@ def make_controller(built: Built) -> control.Controller:
 
 def loop_arguments(built: Built, controller: Any) -> dict[str, Any]:
     """What `skyrig.closed_loop` is given to fly a scenario with that controller."""
-    loop, noise, acting = built.scenario.spec.loop, built.noise, built.disturbances
-    since = np.unique([0.0, *acting.edges, *(reel.time for reel in acting.reels)])
-    load = acting.payload_wrench(since) or (None, None)
-    craft = acting.vehicle_wrench(since) or (None, None)
+    loop, noise = built.scenario.spec.loop, built.noise
     return {
         "rig": built.rig,
         "state": built.state,
@@ -47,15 +44,7 @@ def loop_arguments(built: Built, controller: Any) -> dict[str, Any]:
         "duration": built.duration,
         "control_rate": loop.control_rate,
         "step": built.step,
-        "outside": Outside(
-            times=since,
-            thrust_share=acting.thrust_share(since),
-            payload_force=load[0],
-            payload_torque=load[1],
-            vehicle_force=craft[0],
-            vehicle_torque=craft[1],
-            cable_length=acting.cable_target(since) if acting.reels else None,
-        ),
+        "outside": outside_of(built),
         "happenings": built.happenings,
         "noise": Noise.of(noise.position, noise.velocity, noise.attitude, noise.rate),
         "seed": built.seed,
@@ -77,6 +66,23 @@ def fly_closed_loop(built: Built, own: Any, progress: Callable[[float], None] | 
     )
     flight = assemble(built, flown, produced, track(flown.measured_payload), track(flown.measured_vehicles))
     return replace(flight, impacts=_impacts(built, flown, given["outside"]))
+
+
+def outside_of(built: Built) -> Outside:
+    """What lasts for a while of a scenario's happenings."""
+    acting = built.disturbances
+    since = np.unique([0.0, *acting.edges, *(reel.time for reel in acting.reels)])
+    load = acting.payload_wrench(since) or (None, None)
+    craft = acting.vehicle_wrench(since) or (None, None)
+    return Outside(
+        times=since,
+        thrust_share=acting.thrust_share(since),
+        payload_force=load[0],
+        payload_torque=load[1],
+        vehicle_force=craft[0],
+        vehicle_torque=craft[1],
+        cable_length=acting.cable_target(since) if acting.reels else None,
+    )
 
 
 def _impacts(built: Built, flown: Any, outside: Any) -> tuple[Impact, ...]:

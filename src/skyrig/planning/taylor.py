@@ -8,6 +8,7 @@ Derivatives, ch. 13). Works on NumPy and on JAX arrays.
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -44,11 +45,12 @@ def multiply(a: Series, b: Series) -> Series:
         for j in range(n):
             out[j:] += a[j] * b[: n - j]
         return out
-    # Traced, few large operations compile faster than many small ones: row k of the gather holds
-    # a_k, a_(k-1), ..., a_0, then zeros.
-    order = np.subtract.outer(np.arange(n), np.arange(n))
-    rows = xp.concatenate([a[:n], xp.zeros_like(a[:1])])[np.where(order < 0, n, order)]
-    return xp.sum(rows * b[:n], axis=1)
+    # Traced, a sum of shifted products is fused into one kernel.
+    shape = np.broadcast_shapes(a.shape[1:], b.shape[1:])
+    rest = [(0, 0)] * len(shape)
+    terms = (a[j] * b[: n - j] for j in range(n))
+    padded = (xp.pad(xp.broadcast_to(it, (len(it), *shape)), [(n - len(it), 0), *rest]) for it in terms)
+    return functools.reduce(xp.add, padded)
 
 
 def compose(outer: Series, inner: Series) -> Series:
@@ -62,8 +64,7 @@ def compose(outer: Series, inner: Series) -> Series:
 
 def reciprocal(a: Series) -> Series:
     """1/a, for a series that is not zero."""
-    powers = _column(np.arange(1.0, len(a) + 1), a)
-    return compose(-((-1 / a[0]) ** powers), a)
+    return compose(-_powers(-1 / a[0], np.arange(1.0, len(a) + 1)), a)
 
 
 def divide(a: Series, b: Series) -> Series:
@@ -74,8 +75,7 @@ def divide(a: Series, b: Series) -> Series:
 def sqrt(a: Series) -> Series:
     """The square root of a positive series."""
     binomials = np.cumprod([1.0] + [(1.5 - n) / n for n in range(1, len(a))])
-    powers = _column(0.5 - np.arange(len(a)), a)
-    return compose(_column(binomials, a) * a[0] ** powers, a)
+    return compose(_column(binomials, a) * _powers(a[0], 0.5 - np.arange(len(a))), a)
 
 
 def sin_cos(a: Series) -> tuple[Series, Series]:
@@ -140,6 +140,20 @@ def derivatives(a: Series) -> Series:
 def from_derivatives(d: Series) -> Series:
     """Coefficients x^(k)/k! from derivatives x^(k), along the leading axis."""
     return d / _column(np.array([float(math.factorial(k)) for k in range(len(d))]), d)
+
+
+def _powers(base: Array, exponents: np.ndarray) -> Array:
+    """`base` to each of the `exponents`, which go in steps of one, up or down, along a new leading axis."""
+    xp = namespace(base)
+    if xp is np:
+        return base ** exponents.reshape(-1, *[1] * np.ndim(base))
+    # Traced, a general power costs more than all else around it.
+    first = xp.sqrt(base) if exponents[0] == 0.5 else base
+    factor = base if exponents[-1] > exponents[0] else 1 / base
+    rows = [first]
+    for _ in exponents[1:]:
+        rows.append(rows[-1] * factor)
+    return xp.stack(rows)
 
 
 def _column(values: Array, like: Series) -> Array:

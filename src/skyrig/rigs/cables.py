@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -81,19 +82,20 @@ class WinchLimits(eqx.Module):
 
 def checked(check, field: str, value, *arguments) -> Array:
     """`value` after `check`, as a JAX array; traced values (inside jit, grad, vmap) pass unchecked."""
-    if traced(value):
-        return as_jax(value)
-    return as_jax(check(field, value, *arguments))
+    return as_jax(passed(check, field, value, *arguments))
 
 
-def inverse(matrix: Array) -> Array:
-    """Inverse of a small matrix, without compiling where its values are known."""
-    if traced(matrix):
-        return jnp.linalg.inv(matrix)
-    return as_jax(np.linalg.inv(np.asarray(matrix)))
+def passed(check, field: str, value, *arguments) -> Any:
+    """As `checked`, known values staying NumPy's: moving each of many to JAX by itself takes long."""
+    return value if traced(value) else check(field, value, *arguments)
 
 
-def stacked(arrays: Sequence[Array]) -> Array:
+def inverse(matrix: Any) -> Any:
+    """Inverse of a small matrix, in NumPy where its values are known."""
+    return jnp.linalg.inv(matrix) if traced(matrix) else np.linalg.inv(np.asarray(matrix))
+
+
+def stacked(arrays: Sequence[Any]) -> Array:
     """Arrays side by side along a new last axis, without compiling where their values are known."""
     if traced(*arrays):
         return jnp.stack(arrays, axis=-1)
@@ -106,10 +108,10 @@ def cable_arrays(
     """Lengths (n), attachments (3, n), hooks (3, n) or None, winches or None; checked."""
     lengths, attachments, hooks = [], [], []
     for k, cable in enumerate(cables):
-        lengths.append(checked(checks.positive, f"cables[{k}].length", cable.length))
-        attachments.append(checked(checks.numbers, f"cables[{k}].attachment", cable.attachment, (3,)))
+        lengths.append(passed(checks.positive, f"cables[{k}].length", cable.length))
+        attachments.append(passed(checks.numbers, f"cables[{k}].attachment", cable.attachment, (3,)))
         hook = (0.0, 0.0, 0.0) if cable.hook is None else cable.hook
-        hooks.append(checked(checks.numbers, f"cables[{k}].hook", hook, (3,)))
+        hooks.append(passed(checks.numbers, f"cables[{k}].hook", hook, (3,)))
     hooked = any(cable.hook is not None for cable in cables)
     return (
         stacked(lengths),

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from jaxtyping import Array, Float
 
 from skyrig import algebra, checks
-from skyrig.algebra import apply, apply_transposed, cross
+from skyrig.algebra import apply, apply_transposed, as_jax, cross
 from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
 from skyrig.rigs.bodies import Bodies, Inputs, bodies_from_arrays
@@ -102,7 +102,7 @@ class Linked(Smooth):
         return Linked(
             mass=total,
             inertia=inertia,
-            inverse_inertia=inverse(inertia),
+            inverse_inertia=as_jax(inverse(inertia)),
             payload_offset=-centre,
             vehicle_offset=offset,
             vehicle_yaw=turn,

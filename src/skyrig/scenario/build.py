@@ -71,9 +71,19 @@ class Built:
 
 def build(scenario: Scenario) -> Built:
     """Live objects for `scenario`."""
+    teams = make_teams(scenario)
+    return assembled(scenario, teams, make_start(scenario, teams[0]))
+
+
+def make_teams(scenario: Scenario) -> tuple[Team, Team]:
+    """The rig as it is, and as the controller is told."""
     team = make_team(scenario.parts)
-    believed = team if scenario.believed is scenario.parts else make_team(scenario.believed)
-    state, hover = _start(scenario, team)
+    return team, team if scenario.believed is scenario.parts else make_team(scenario.believed)
+
+
+def assembled(scenario: Scenario, teams: tuple[Team, Team], start: tuple[Any, Trim | None]) -> Built:
+    """Live objects for `scenario` from what `make_teams` and `make_start` made of it."""
+    (team, believed), (state, hover) = teams, start
     happenings = scenario.spec.happenings
     return Built(
         scenario=scenario,
@@ -128,7 +138,8 @@ def _instant(happening: said.Poke | said.Cut) -> Poke | Cut:
     return Poke(happening.time, np.asarray(happening.impulse), np.asarray(happening.point))
 
 
-def _start(scenario: Scenario, team: Team) -> tuple[Any, Trim | None]:
+def make_start(scenario: Scenario, team: Team) -> tuple[Any, Trim | None]:
+    """Where the rig starts, and the hover it starts from; None where the start is given body by body."""
     start, rig = scenario.spec.start, team.rig
     body = start.payload
     if body is not None and (start.vehicles is not None or (isinstance(rig, Linked) and _moving(body))):
@@ -162,8 +173,8 @@ def _hover_pose(scenario: Scenario, team: Team) -> tuple[np.ndarray, np.ndarray]
     level = np.array([1.0, 0.0, 0.0, 0.0])
     if body is not None:
         return np.asarray(body.position), level if team.payload.is_point else _attitude(body)
-    if wanted.payload is not None:
-        first = wanted.payload.start
+    first = wanted.start
+    if first is not None:
         return first.position[0], level if team.payload.is_point else first.attitude
     assert wanted.vehicles is not None
     places = np.stack([motion.start.position[0] for motion in wanted.vehicles])

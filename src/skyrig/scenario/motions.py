@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from skyrig.errors import InputError
-from skyrig.planning import Reference, build
+from skyrig.planning import Reference, Sample, build
 from skyrig.scenario.sentences import nearest, refuse, shown
 from skyrig.scenario.spec import Spec
 
@@ -30,6 +31,11 @@ class Motions:
     def all(self) -> tuple[Reference, ...]:
         """Every reference there is."""
         return (() if self.payload is None else (self.payload,)) + (self.vehicles or ())
+
+    @cached_property
+    def start(self) -> Sample | None:
+        """Where the payload shall be first, if that is said."""
+        return None if self.payload is None else self.payload.start
 
     @property
     def duration(self) -> float:

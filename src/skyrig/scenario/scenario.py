@@ -67,15 +67,30 @@ class Scenario:
 
     @staticmethod
     def from_dict(
-        values: Mapping[str, Any], where: str = "scenario", directory: str | Path = "."
+        values: Mapping[str, Any],
+        where: str = "scenario",
+        directory: str | Path = ".",
+        like: Scenario | None = None,
     ) -> Scenario:
-        """The scenario in plain `values`, as a YAML file holds them."""
+        """The scenario in plain `values`, as a YAML file holds them.
+
+        Args:
+            values: The fields.
+            where: What error messages begin with.
+            directory: Where files that it names are looked for.
+            like: A scenario whose parts and references serve again where they are said in the same words.
+        """
         own = plain(values, where)
         if "reference" in own:
             own["reference"] = with_whole_paths(own["reference"], Path(directory))
         spec = parse(own, where)
-        parts = rig_parts(spec.rig, where)
-        wanted = motions(spec, parts.count, where)
+        same_rig = like is not None and like.spec.rig == spec.rig
+        parts = like.parts if like is not None and same_rig else rig_parts(spec.rig, where)
+        same_team = like is not None and like.parts.count == parts.count
+        if like is not None and same_team and like.spec.reference == spec.reference:
+            wanted = like.motions
+        else:
+            wanted = motions(spec, parts.count, where)
         crosschecks.check_controller(spec, parts, wanted, where)
         duration = flight_duration(spec, wanted, where)
         crosschecks.check_clock(spec, duration, where)
@@ -109,7 +124,8 @@ class Scenario:
         """A copy with some values changed by path, such as {"rig.payload.mass": 0.3}, checked again."""
         if not changes:
             return self
-        return Scenario.from_dict(overridden(self.values, changes, self.parts.count), self.where)
+        values = overridden(self.values, changes, self.parts.count)
+        return Scenario.from_dict(values, self.where, like=self)
 
     def to_yaml(self) -> str:
         """The whole scenario as YAML, defaults written out; reading it gives the same scenario."""

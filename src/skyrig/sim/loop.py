@@ -195,10 +195,8 @@ def prepare(
     duration = float(max(float(it.duration) for it in known) if duration is None else duration)
     checks.positive("duration", duration)
     checks.positive("control_rate", control_rate)
-    ticks = np.arange(max(int(np.ceil(duration * control_rate - 1e-6)), 1)) / control_rate
     around = outside or Outside(np.zeros(1))
-    inside = around.times[(around.times > 0) & (around.times < duration)]
-    grid = _unique(np.concatenate([ticks, inside, [duration]]), 1e-6 * step)
+    ticks, grid = grid_of(duration, control_rate, step, around)
     planned = schedule(rig, grid, step, happenings, state.side.dtype, ticks)
     job = Job(rig, planned, ticks, _surroundings(rig, around, grid[:-1]))
     told = not isinstance(controller, Controller)
@@ -217,6 +215,13 @@ def prepare(
         period=as_jax(1 / control_rate),
     )
     return job, pilot
+
+
+def grid_of(duration: float, control_rate: float, step: float, outside: Outside) -> tuple[Numbers, Numbers]:
+    """When the controller acts, and when inputs may change, the flight's end last (s)."""
+    ticks = np.arange(max(int(np.ceil(duration * control_rate - 1e-6)), 1)) / control_rate
+    inside = outside.times[(outside.times > 0) & (outside.times < duration)]
+    return ticks, _unique(np.concatenate([ticks, inside, [duration]]), 1e-6 * step)
 
 
 def _flown(

@@ -104,21 +104,78 @@ def _blurred(bodies: Bodies, noise: Noise, shake: Array) -> Bodies:
     )
 
 
-class Pilot(eqx.Module):
-    """A controller with its actuators, its targets, and what befalls the rig meanwhile."""
+class Crew(eqx.Module):
+    """Who flies: a controller with its actuators and the noise of what it is told."""
 
     controller: Controller
     actuators: Actuators
+    noise: Noise
+    period: Float[Array, ""]
+    """Between ticks (s)."""
+
+    def begin(self, rig: Any, state: Any) -> Memory:
+        """The memory at a flight's start: nothing commanded yet."""
+        seen = measure(rig, state)
+        none = jnp.zeros_like(seen.vehicles.rate)
+        still = jnp.zeros_like(none[0])
+        rotors = jnp.zeros((self.actuators.low.shape[0], *still.shape), still.dtype)
+        winch = None if getattr(rig, "winch", None) is None else still
+        return Memory(
+            self.controller.start(seen),
+            seen,
+            Command(still, none, winch),
+            Produced(still, none, rotors, rotors > 0),
+            # not a number until the first command: rotors are then taken to have been at it already
+            None if self.actuators.lag is None else rotors + jnp.nan,
+        )
+
+    def turned(self, memory: Memory, dt: Array, first: Any) -> Memory:
+        """The rotors a step later, and what they make on average meanwhile."""
+        goes = first & (dt > 0)
+        rotors, made = self.actuators(memory.rotors, memory.command, jnp.where(dt > 0, dt, 1.0))
+        return choose(goes, Memory(memory.controller, memory.seen, memory.command, made, rotors), memory)
+
+    def decide(self, rig: Any, memory: Memory, state: Any, now: Any, around: Surroundings) -> Memory:
+        """One tick: measure, ask the controller, let the rotors do what they can.
+
+        `now` is the time (s), the target, and the noise's numbers (see `blurred`; None without noise).
+        """
+        t, target, shake = now
+        seen = measure(rig, state)
+        if shake is not None:
+            seen = blurred(seen, self.noise, shake)
+        own, command = self.controller(memory.controller, t, target, seen)
+        command, made = self.made(rig, seen, command, around)
+        rotors = memory.rotors
+        if rotors is not None:
+            rotors = jnp.where(jnp.isnan(rotors), made.rotors, rotors)
+        return Memory(own, seen, command, made, rotors)
+
+    def made(
+        self, rig: Any, seen: Measurement, command: Command, around: Surroundings
+    ) -> tuple[Command, Produced]:
+        """A command with its winches settled, and what the rotors make of it."""
+        winch = command.winch
+        if getattr(rig, "winch", None) is None:
+            winch = None
+        elif winch is None:
+            assert around.length is not None
+            winch = reel(seen.length, around.length, rig.winch, self.period)
+        command = Command(command.thrust, command.moment, winch)
+        rotors, saturated = self.actuators.rotor_thrusts(command)
+        return command, self.actuators.produced(rotors, saturated)
+
+
+class Pilot(Crew):
+    """A crew with its targets, and what befalls the rig meanwhile."""
+
     target: Target
     """Of every tick, ticks in front."""
     times: Float[Array, " ticks"]
     """Of the ticks (s)."""
     around: Surroundings
-    noise: Noise
     shake: Float[Array, "ticks 4 3 bodies *batch"]
     """Standard normal numbers for the noise of every tick; see `blurred`."""
-    period: Float[Array, ""]
-    """Between ticks (s)."""
     memory: Packed | None = None
     """Where another walk left off; None at a flight's start."""
     ticks: Packed | None = None
@@ -142,21 +199,8 @@ class Pilot(eqx.Module):
         return self.fresh(rig, state) if self.memory is None else self.memory
 
     def fresh(self, rig: Any, state: Any) -> Packed:
-        """The memory at a flight's start: nothing commanded yet."""
-        seen = measure(rig, state)
-        none = jnp.zeros_like(seen.vehicles.rate)
-        still = jnp.zeros_like(none[0])
-        rotors = jnp.zeros((self.actuators.low.shape[0], *still.shape), still.dtype)
-        winch = None if getattr(rig, "winch", None) is None else still
-        memory = Memory(
-            self.controller.start(seen),
-            seen,
-            Command(still, none, winch),
-            Produced(still, none, rotors, rotors > 0),
-            # not a number until the first command: rotors are then taken to have been at it already
-            None if self.actuators.lag is None else rotors + jnp.nan,
-        )
-        return Packed.of(memory, state.side.dtype)
+        """The memory at a flight's start, packed."""
+        return Packed.of(self.begin(rig, state), state.side.dtype)
 
     def __call__(
         self, rig: Any, memory: Packed, state: Any, plan: Plan, index: Array, first: Any, branch: Any
@@ -182,41 +226,10 @@ class Pilot(eqx.Module):
         assert self.intervals is not None
         return inputs(memory.tree(), self.intervals.row(interval))
 
-    def turned(self, memory: Memory, dt: Array, first: Any) -> Memory:
-        """The rotors a step later, and what they make on average meanwhile."""
-        goes = first & (dt > 0)
-        rotors, made = self.actuators(memory.rotors, memory.command, jnp.where(dt > 0, dt, 1.0))
-        return choose(goes, Memory(memory.controller, memory.seen, memory.command, made, rotors), memory)
-
     def kept(self, memory: Packed) -> tuple[Bodies, Bodies, Command, Produced]:
         """What the controller was told, what it asked for and what the rotors made of it."""
         tree = memory.tree()
         return tree.seen.payload, tree.seen.vehicles, tree.command, tree.made
-
-    def decide(self, rig: Any, memory: Memory, state: Any, now: Any, around: Surroundings) -> Memory:
-        """One tick: measure, ask the controller, let the rotors do what they can."""
-        t, target, shake = now
-        seen = blurred(measure(rig, state), self.noise, shake)
-        own, command = self.controller(memory.controller, t, target, seen)
-        command, made = self.made(rig, seen, command, around)
-        rotors = memory.rotors
-        if rotors is not None:
-            rotors = jnp.where(jnp.isnan(rotors), made.rotors, rotors)
-        return Memory(own, seen, command, made, rotors)
-
-    def made(
-        self, rig: Any, seen: Measurement, command: Command, around: Surroundings
-    ) -> tuple[Command, Produced]:
-        """A command with its winches settled, and what the rotors make of it."""
-        winch = command.winch
-        if getattr(rig, "winch", None) is None:
-            winch = None
-        elif winch is None:
-            assert around.length is not None
-            winch = reel(seen.length, around.length, rig.winch, self.period)
-        command = Command(command.thrust, command.moment, winch)
-        rotors, saturated = self.actuators.rotor_thrusts(command)
-        return command, self.actuators.produced(rotors, saturated)
 
 
 def inputs(memory: Memory, around: Surroundings) -> Inputs:

@@ -16,7 +16,7 @@ from skyrig.algebra import as_jax, traced
 from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
 from skyrig.rigs.bodies import Bodies, Inputs, bodies_from_arrays
-from skyrig.rigs.cables import Cable, cable_arrays, checked, inverse, stacked
+from skyrig.rigs.cables import Cable, cable_arrays, checked, inverse, passed, stacked
 from skyrig.rigs.slung import events
 from skyrig.rigs.slung.motion import cable_matrix, motion, spans
 from skyrig.rigs.slung.parameters import SlungParameters, SlungRate, SlungState
@@ -52,9 +52,9 @@ class Slung(SlungParameters):
             raise InputError(
                 f"cables must be one for each vehicle: {len(cables)} cables for {len(vehicles)} vehicles."
             )
-        mass = [checked(checks.positive, f"vehicles[{k}].mass", v.mass) for k, v in enumerate(vehicles)]
+        mass = [passed(checks.positive, f"vehicles[{k}].mass", v.mass) for k, v in enumerate(vehicles)]
         inertia = [
-            checked(checks.inertia, f"vehicles[{k}].inertia", v.inertia) for k, v in enumerate(vehicles)
+            passed(checks.inertia, f"vehicles[{k}].inertia", v.inertia) for k, v in enumerate(vehicles)
         ]
         length, attachment, hook, winch = cable_arrays(cables)
         if payload.inertia is None:
@@ -65,7 +65,7 @@ class Slung(SlungParameters):
             payload_inertia = payload_inverse = as_jax(np.zeros((3, 3)))
         else:
             payload_inertia = checked(checks.inertia, "payload.inertia", payload.inertia)
-            payload_inverse = inverse(payload_inertia)
+            payload_inverse = as_jax(inverse(payload_inertia))
         if not 0 <= float(restitution) < 1:
             raise InputError(f"restitution must be at least 0 and below 1, not {restitution}.")
         return Slung(

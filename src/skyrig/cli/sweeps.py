@@ -1,0 +1,106 @@
+"""The command that flies a scenario many times: `sweep`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from skyrig.cli.flights import Directory
+from skyrig.cli.scenarios import Changes, changed
+
+Vary = Annotated[tuple[str, ...], tyro.conf.arg(name="vary", metavar="PATH=DISTRIBUTION")]
+Grid = Annotated[tuple[str, ...], tyro.conf.arg(name="grid", metavar="PATH=VALUES")]
+
+
+def sweep(
+    scenario: tyro.conf.Positional[Annotated[str, tyro.conf.arg(metavar="SCENARIO")]],
+    /,
+    *,
+    vary: tyro.conf.UseAppendAction[Vary] = (),
+    grid: tyro.conf.UseAppendAction[Grid] = (),
+    changes: tyro.conf.UseAppendAction[Changes] = (),
+    samples: int = 1,
+    sampler: str = "random",
+    engine: str = "batch",
+    seed: int = 0,
+    within: float = 0.5,
+    workers: int | None = None,
+    address: str | None = None,
+    out: Directory = Path("sweep"),
+) -> None:
+    """Fly a scenario many times with some values drawn or on a grid; write a table and pictures.
+
+    Killed and started again with the same words it goes on where it was, to the same table.
+
+    Args:
+        scenario: A bundled scenario's name, or a YAML file.
+        vary: A value drawn by chance, such as rig.payload.mass=uniform(0.1,0.3); also loguniform(a,b),
+            normal(mean,deviation) and choice(a,b,...).
+        grid: Values to go through, such as rig.cables.length=0.5,0.8 or 0.5:1:6 (from, to, how many).
+        changes: Values to change in all flights, such as duration=10.
+        samples: Flights at every point of the grid.
+        sampler: How values are drawn: random, latin (a Latin hypercube) or sobol.
+        engine: Who flies: batch (threads here), processes (joblib), or ray (a cluster).
+        seed: Of everything random.
+        within: A flight succeeds if it ends this close to its reference (m).
+        workers: Chunks flown at a time; as many as there are cores if left out.
+        address: Of a running Ray cluster; without it one is started here.
+        out: Folder to write to.
+    """
+    from rich.console import Console
+
+    from skyrig.flight.engines import check_engine, flown, need
+    from skyrig.flight.sweep import Folder, Sweep, parse_grid
+    from skyrig.scenario.vary import parse_vary
+
+    known = changed(scenario, changes)
+    asked = Sweep.of(
+        known,
+        dict(parse_vary(text) for text in vary),
+        dict(parse_grid(text) for text in grid),
+        samples,
+        sampler,
+        seed,
+        within,
+    )
+    check_engine(engine)
+    need("pyarrow", "sweep", "skyrig sweep")
+    folder = Folder(out, asked)
+    missing = folder.open()
+    with _progress(asked.chunks, asked.chunks - len(missing)) as advance:
+        for chunk, part in flown(asked, missing, engine, address, workers) if missing else ():
+            folder.put(chunk, part)
+            advance()
+
+    from skyrig.flight.sweep_plots import save_pictures
+    from skyrig.flight.sweep_table import collected, shares, write_table
+
+    table = collected(folder)
+    console = Console(highlight=False)
+    for name, value in shares(asked, table):
+        console.print(f"{name}: {value}")
+    console.print(f"Table:   {write_table(folder, table)}", soft_wrap=True)
+    for picture in save_pictures(out, table, [path for path in asked.inputs if path != "seed"]):
+        console.print(f"Picture: {picture}", soft_wrap=True)
+
+
+@contextmanager
+def _progress(total: int, done: int) -> Iterator[Any]:
+    """A bar that fills with chunks; until the first of them, code is being compiled."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"Preparing {total - done} of {total} chunks", total=total, completed=done)
+
+        def advance() -> None:
+            bar.update(task, advance=1)
+            finished = int(bar.tasks[0].completed)
+            bar.update(task, description=f"Flying, {finished} of {total} chunks")
+
+        yield advance

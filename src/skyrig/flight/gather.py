@@ -1,0 +1,276 @@
+"""Flights of one kind put side by side: the arrays that `sim.many` flies, on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from skyrig.algebra import as_jax
+from skyrig.control.interface import Target, targets
+from skyrig.flight.rows import Row, noisy
+from skyrig.planning import Reference, Sample
+from skyrig.sim import many
+from skyrig.sim.pilot import Crew, Noise
+from skyrig.sim.plan import Cut, Poke, bucket
+from skyrig.sim.tally import Wanted
+
+Targets = Callable[[Row, Callable[[], Target]], Target]
+"""Gives the targets that all flights share, made once for all batches."""
+
+
+def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> many.Batch:
+    """A batch of `lanes` flights, the last of `rows` repeated where there are fewer.
+
+    Args:
+        rows: Flights of one `kind`.
+        lanes: How many fly side by side.
+        base: The scenario unchanged: what its controller has in common with all flights is kept once.
+        shared: Keeps the targets of flights that have the same.
+    """
+    rows = [*rows, *[rows[-1]] * (lanes - len(rows))]
+    first = rows[0]
+    room = bucket(len(first.ticks), 64)
+    rig, state = (_beside([row.trees[part] for row in rows]) for part in (0, 1))
+    controller, actuators = (
+        _beside([row.trees[part] for row in rows], base.trees[part] if base.kind == first.kind else None)
+        for part in (2, 3)
+    )
+    slots, times = _slots(rows, room)
+    payload = _samples([row.built.reference for row in rows], first.ticks)
+    vehicles = _vehicle_samples(rows)
+    alike = all(
+        row.made is first.made and row.built.scenario.motions is first.built.scenario.motions for row in rows
+    )
+    target = shared(first, lambda: _targets(first, room)) if alike else None
+    noises = [
+        [getattr(row.built.noise, name) for row in rows]
+        for name in ("position", "velocity", "attitude", "rate")
+    ]
+    return many.Batch(
+        rig=_moved(rig),
+        state=_moved(state),
+        crew=Crew(
+            controller=_moved(controller),
+            actuators=_moved(actuators),
+            noise=Noise(*(as_jax(np.asarray(each)) for each in noises)),
+            period=as_jax(1 / first.built.scenario.spec.loop.control_rate),
+        ),
+        count=as_jax(np.asarray(len(first.ticks))),
+        times=as_jax(_roomy(first.ticks, room)),
+        payload=None if target is not None else _moved(jax.tree.map(lambda it: _roomy(it, room), payload)),
+        vehicles=None if target is not None else _moved(jax.tree.map(lambda it: _roomy(it, room), vehicles)),
+        target=target,
+        shake=_shake(rows, room) if noisy(first.built) else None,
+        around=_moved(_around(rows)),
+        happenings=_happenings(rows),
+        slots=slots,
+        wanted=_wanted(rows, times),
+        radius=as_jax(
+            _last([np.array([frame.radius for frame in row.built.team.airframes]) for row in rows])
+        ),
+    )
+
+
+def _targets(row: Row, room: int) -> Target:
+    """The targets of one flight's ticks."""
+    built, clock = row.built, row.ticks
+    clock = clock if len(clock) > 1 else np.append(clock, clock + 1 / built.scenario.spec.loop.control_rate)
+    payload = built.reference.sample(clock) if built.reference is not None else None
+    each = built.vehicle_references
+    made = targets(row.made, payload, None if each is None else [it.sample(clock) for it in each])
+    return jax.tree.map(lambda leaf: as_jax(_roomy(leaf, room)), made)
+
+
+def _even(count: int) -> int:
+    """`count` rounded up to a power of two."""
+    return 1 << (count - 1).bit_length()
+
+
+def _roomy(leaf: Any, room: int) -> np.ndarray:
+    """An array with its last row repeated up to `room` rows, so that few sizes ever occur."""
+    array = np.asarray(leaf)
+    return array[np.minimum(np.arange(room), len(array) - 1)]
+
+
+def _moved(tree: Any) -> Any:
+    """With JAX's arrays in place of NumPy's."""
+    return jax.tree.map(as_jax, tree)
+
+
+def _last(values: Sequence[np.ndarray]) -> np.ndarray:
+    """Arrays side by side on a last axis; of extent 1 if all are the same."""
+    if all(value is values[0] or np.array_equal(value, values[0]) for value in values):
+        return np.asarray(values[0])[..., None]
+    return np.stack(values, axis=-1)
+
+
+def _beside(trees: Sequence[Any], base: Any = None) -> Any:
+    """Trees side by side; where all leaves are as in `base`, that leaf alone."""
+    leaves = [jax.tree.leaves(tree) for tree in trees]
+    common = None if base is None else jax.tree.leaves(base)
+    merged = []
+    for k, own in enumerate(zip(*leaves, strict=True)):
+        if common is not None and all(leaf is common[k] or np.array_equal(leaf, common[k]) for leaf in own):
+            merged.append(common[k])
+        else:
+            merged.append(np.stack(own, axis=-1))
+    return jax.tree.unflatten(jax.tree.structure(trees[0]), merged)
+
+
+def _samples(references: Sequence[Reference | None], clock: np.ndarray) -> Sample | None:
+    """References at the ticks, (ticks, batch or 1, ...)."""
+    if references[0] is None:
+        return None
+    different = {id(it): it for it in references}
+    seen = {key: it.sample(clock) for key, it in different.items() if it is not None}
+    if len(seen) == 1:
+        return Sample(*(np.asarray(leaf)[:, None] for leaf in next(iter(seen.values()))))
+    return Sample(
+        *(np.stack(leaves, axis=1) for leaves in zip(*(seen[id(it)] for it in references), strict=True))
+    )
+
+
+def _vehicle_samples(rows: Sequence[Row]) -> Sample | None:
+    if rows[0].built.vehicle_references is None:
+        return None
+    each = [
+        _samples([(row.built.vehicle_references or ())[k] for row in rows], rows[0].ticks)
+        for k in range(rows[0].built.rig.count)
+    ]
+    wide = max(len(sample.position[0]) for sample in each if sample is not None)
+    leaves = []
+    for name in Sample._fields:
+        parts = [np.asarray(getattr(sample, name)) for sample in each]
+        leaves.append(np.stack([np.broadcast_to(it, (len(it), wide, *it.shape[2:])) for it in parts], axis=2))
+    return Sample(*leaves)
+
+
+def _slots(rows: Sequence[Row], room: int) -> tuple[many.Slots, list[np.ndarray]]:
+    """Steps by the tick they follow, and their times (ticks, slots) for each flight or once for all."""
+    plans = {id(row.planned): row for row in rows}
+    same = len(plans) == 1 and all(np.array_equal(row.around, rows[0].around) for row in rows)
+    lanes = rows[:1] if same else rows
+    places, counts = [], np.zeros(room, np.int32)
+    for row in lanes:
+        starts = np.asarray(row.planned.plan.tick)[: len(row.planned.times)] >= 0
+        number = np.cumsum(starts) - 1
+        slot = np.arange(len(number)) - np.flatnonzero(starts)[number]
+        counts = np.maximum(counts, np.bincount(number, minlength=room))
+        places.append((number, slot))
+    shape = (room, bucket(int(counts.max()), 8), len(lanes))
+    dt, time = np.full(shape, -1.0), np.zeros(shape)
+    around, act = np.zeros(shape, np.int32), np.full(shape, -1, np.int32)
+    fresh = np.zeros(shape, bool)
+    for lane, (row, (number, slot)) in enumerate(zip(lanes, places, strict=True)):
+        count = len(number)
+        plan = row.planned.plan
+        hold = np.asarray(plan.hold)[:count]
+        dt[number, slot, lane] = np.asarray(plan.dt)[:count]
+        time[number, slot, lane] = row.planned.times
+        around[number, slot, lane] = row.around
+        act[number[:-1], slot[:-1], lane] = np.asarray(plan.act)[1:count]
+        fresh[number, slot, lane] = np.diff(hold, prepend=-1) != 0
+    made = many.Slots(*(as_jax(it) for it in (counts, dt, time, around, fresh, act)))
+    return made, [time[..., lane] for lane in range(len(lanes))]
+
+
+def _wanted(rows: Sequence[Row], times: list[np.ndarray]) -> Wanted:
+    """Where bodies shall be at the end of every slot, (ticks, slots, ..., batch or 1)."""
+    first = rows[0].built
+    if first.reference is not None:
+        found = _at_slots([row.built.reference for row in rows], times)
+        position = _last([place for place, _ in found])
+        point = first.team.payload.is_point
+        turns = None if point else as_jax(_last([turn for _, turn in found]))
+        return Wanted(as_jax(position), turns, None)
+    every = [
+        [place for place, _ in _at_slots([(row.built.vehicle_references or ())[k] for row in rows], times)]
+        for k in range(first.rig.count)
+    ]
+    wide = [_last(places) for places in every]
+    most = max(it.shape[-1] for it in wide)
+    stacked = [np.broadcast_to(it, (*it.shape[:-1], most)) for it in wide]
+    return Wanted(None, None, as_jax(np.stack(stacked, axis=-2)))
+
+
+def _at_slots(references: Sequence[Any], times: list[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Position (ticks, slots, 3) and attitude (ticks, slots, 4) of each flight's reference at its times."""
+    # all times of all flights at once: flights differ by few of them
+    moments, index = np.unique(np.stack(times), return_inverse=True)
+    index = index.reshape(len(times), *times[0].shape)
+    seen: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+    for it in references:
+        if id(it) not in seen:
+            sample = it.sample(moments if len(moments) > 1 else np.append(moments, moments + 1.0))
+            seen[id(it)] = np.asarray(sample.position)[:, 0], np.asarray(sample.attitude)
+    if len(seen) == 1 and len(times) == 1:
+        references = references[:1]
+    lanes = [index[0 if len(times) == 1 else k] for k in range(len(references))]
+    return [tuple(part[lane] for part in seen[id(it)]) for it, lane in zip(references, lanes, strict=True)]  # pyright: ignore[reportReturnType]
+
+
+def _shake(rows: Sequence[Row], room: int) -> Any:
+    """Noise of every tick, each flight's from its own seed."""
+    shape = (len(rows[0].ticks), 4, 3, 1 + rows[0].built.rig.count)
+    table = np.zeros((len(rows), room, *shape[1:]))
+    for lane, row in enumerate(rows):
+        if lane and row is rows[lane - 1]:
+            table[lane] = table[lane - 1]
+        else:
+            np.random.default_rng(row.built.seed).standard_normal(out=table[lane, : shape[0]])
+    return as_jax(table)
+
+
+def _around(rows: Sequence[Row]) -> dict[str, np.ndarray | None]:
+    """What is around in each row of `Outside`, as the fields of `Surroundings`."""
+    most = _even(max(len(row.outside.times) for row in rows))
+    winch = getattr(rows[0].built.rig, "winch", None) is not None
+
+    def table(values: Sequence[np.ndarray]) -> np.ndarray:
+        padded = [np.concatenate([it, np.repeat(it[-1:], most - len(it), axis=0)]) for it in values]
+        return _last([np.moveaxis(it, -1, 1) if it.ndim == 3 else it for it in padded])
+
+    fields: dict[str, np.ndarray | None] = {}
+    names = (
+        "thrust_share",
+        "payload_force",
+        "payload_torque",
+        "vehicle_force",
+        "vehicle_torque",
+        "cable_length",
+    )
+    for name in names:
+        values = [getattr(row.outside, name) for row in rows]
+        if name == "cable_length":
+            own = [np.asarray(row.trees[0].length)[None] if winch else None for row in rows]
+            values = [
+                it if value is None or it is None else value for it, value in zip(own, values, strict=True)
+            ]
+        title = {"thrust_share": "share", "cable_length": "length"}.get(name, name)
+        known = [it for it in values if it is not None]
+        fields[title] = table(known) if known else None
+    return fields
+
+
+def _happenings(rows: Sequence[Row]) -> many.Happenings:
+    """Pokes and cuts, row by row of each flight's plan."""
+    count = rows[0].built.rig.count
+    most = _even(max(1, *(int(np.asarray(row.planned.plan.act).max()) + 1 for row in rows)))
+    impulse, point, cut = [], [], []
+    for row in rows:
+        own = np.zeros((most, 3)), np.zeros((most, 3)), np.zeros((most, count), bool)
+        act = np.asarray(row.planned.plan.act)
+        for it in row.built.happenings:
+            # the row of the step that begins where it happens
+            spot = act[1 + int(np.argmin(np.abs(row.planned.times - it.time)))]
+            if isinstance(it, Poke):
+                own[0][spot], own[1][spot] = it.impulse, it.point
+            elif isinstance(it, Cut):
+                own[2][spot, it.cable] = True
+        impulse.append(own[0])
+        point.append(own[1])
+        cut.append(own[2])
+    return many.Happenings(*(as_jax(_last(it)) for it in (impulse, point, cut)))

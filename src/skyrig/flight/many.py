@@ -1,0 +1,202 @@
+"""Many flights of one scenario with some of its values drawn by chance: `skyrig.fly_many`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import jax
+import numpy as np
+
+from skyrig.control.interface import Target
+from skyrig.errors import FlightDiverged, InputError
+from skyrig.flight import columns as tables
+from skyrig.flight.columns import Columns
+from skyrig.flight.flying import fly
+from skyrig.flight.gather import batch_of
+from skyrig.flight.rows import Row, Workshop
+from skyrig.scenario import Scenario
+from skyrig.scenario.vary import Distribution, changes, drawn
+from skyrig.sim.batch import CHUNK
+from skyrig.sim.many import Batch, fly_batch
+from skyrig.sim.tally import Tally
+
+LEAST = 8
+"""Fewest flights that are compiled for; fewer fly in as many lanes."""
+WITHIN = 0.5
+"""A flight succeeds if it ends this close to its reference (m)."""
+
+
+@dataclass(frozen=True)
+class Flights:
+    """What came of many flights, row by row."""
+
+    inputs: Columns
+    """What was drawn, by path; with it `Scenario.with_overrides` gives any of the flights again."""
+    metrics: Columns
+    """By name, as in docs/sweeps.md; not a number where a flight failed."""
+    failures: dict[int, str]
+    """Why flights could not be built or did not reach their end, by row."""
+    within: float = field(default=WITHIN)
+    """How close to its reference a flight must end to succeed (m)."""
+
+    @property
+    def success(self) -> np.ndarray:
+        """Flights that reached their end, close to their reference if they have one."""
+        return tables.succeeded(self.metrics, self.failures, len(self), self.within)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.inputs.values())))
+
+
+def fly_many(
+    scenario: Scenario | str | Path,
+    n: int,
+    vary: Mapping[str, str | Distribution] | None = None,
+    seed: int = 0,
+    *,
+    sampler: str = "random",
+    within: float = WITHIN,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Flights:
+    """Fly a scenario `n` times with values drawn by chance, many flights at once.
+
+    Each flight's numbers are those that `skyrig.fly` gives for the same values. Memory does not grow with
+    the flights' length, and by a few hundred bytes a flight.
+
+    Args:
+        scenario: A scenario, a bundled one's name, or a file.
+        n: How many flights.
+        vary: Distributions by path, such as {"rig.payload.mass": "uniform(0.1, 0.3)"}. The scenario's own
+            seed is drawn for every flight unless it varies here.
+        seed: Of all that is drawn.
+        sampler: How: 'random', 'latin' (a Latin hypercube) or 'sobol'.
+        within: How close to its reference a flight must end to succeed (m).
+        threads: Chunks flown at a time; as many as there are cores if left out.
+        progress: Called now and then with the flights done and their number.
+    """
+    known = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
+    inputs = drawn(known, vary, n, seed, sampler)
+    flyer = Flyer(known, n)
+    starts = range(0, n, CHUNK)
+    done, lock = [0], Lock()
+
+    def one(start: int) -> Chunk:
+        chunk = flyer.fly(changes(inputs, start, start + CHUNK))
+        with lock:
+            done[0] += len(chunk.reasons)
+            if progress is not None:
+                progress(done[0], n)
+        return chunk
+
+    # a compiled program lets go of Python while it runs, so threads fly side by side
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+        chunks = list(pool.map(one, starts))
+    parts = [
+        (np.arange(start, start + len(chunk.reasons)), chunk.metrics)
+        for start, chunk in zip(starts, chunks, strict=True)
+    ]
+    words = [reason for chunk in chunks for reason in chunk.reasons]
+    failures = {row: reason for row, reason in enumerate(words) if reason}
+    return Flights(inputs, tables.merged(parts, n), failures, within)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """What came of a few flights."""
+
+    metrics: Columns
+    reasons: list[str]
+    """Why each failed; '' if it did not."""
+
+
+class Flyer:
+    """Flies rows of changes of one scenario, a chunk at a time; chunks may fly side by side in threads.
+
+    Args:
+        scenario: What is flown.
+        count: How many flights there are in all: if few, few fly side by side.
+    """
+
+    def __init__(self, scenario: Scenario, count: int = CHUNK) -> None:
+        self.scenario = scenario
+        # few sizes, so that few programs are compiled
+        self._lanes = min(CHUNK, max(LEAST, 1 << (count - 1).bit_length()))
+        self._compiled: set[Any] = set()
+        self._compiling = Lock()
+        self._shop = Workshop(scenario)
+        self._base = self._shop.row({})
+        self._targets: dict[int, tuple[Any, Target]] = {}
+        self._building = Lock()
+
+    def fly(self, rows: Sequence[Mapping[str, Any]]) -> Chunk:
+        """Fly one chunk of flights; what comes out depends on these rows alone."""
+        reasons = [""] * len(rows)
+        kinds: dict[Any, list[tuple[int, Row]]] = {}
+        alone: list[int] = []
+        with self._building:  # Python builds one at a time anyway, and what is built is kept for others
+            for k, row in enumerate(rows):
+                try:
+                    made = self._shop.row(row)
+                except InputError as error:
+                    reasons[k] = str(error)
+                    continue
+                if made is None or self._base is None:
+                    alone.append(k)
+                else:
+                    kinds.setdefault(made.kind, []).append((k, made))
+            batches = [
+                (
+                    [k for k, _ in group],
+                    batch_of([it for _, it in group], self._lanes, self._base, self._shared),
+                )
+                for group in kinds.values()
+                if self._base is not None
+            ]
+            lasts = [group[0][1].built.duration for group in kinds.values()]
+        parts: list[tuple[np.ndarray, Columns]] = []
+        for (own, batch), duration in zip(batches, lasts, strict=True):
+            tally = self._flown(batch)
+            found, words = tables.of_tally(tally, len(own), duration)
+            parts.append((np.asarray(own), found))
+            for k, word in zip(own, words, strict=True):
+                reasons[k] = word
+            alone += [own[lane] for lane in tables.crowded(tally, len(own))]
+        for k in alone:
+            found, reasons[k] = self._alone(rows[k])
+            parts.append((np.array([k]), found))
+        return Chunk(tables.merged(parts, len(rows)), reasons)
+
+    def _flown(self, batch: Batch) -> Tally:
+        """Fly a batch; the first of its shape alone, so that threads do not compile the same thing."""
+        leaves, structure = jax.tree.flatten(batch)
+        shape = structure, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
+        if shape in self._compiled:
+            return jax.block_until_ready(fly_batch(batch))
+        with self._compiling:
+            tally = jax.block_until_ready(fly_batch(batch))
+            self._compiled.add(shape)
+        return tally
+
+    def _alone(self, row: Mapping[str, Any]) -> tuple[Columns, str]:
+        """One flight by itself: without a controller, or with more events than a batch has room for."""
+        try:
+            flight = fly(self.scenario.with_overrides(row))
+        except (InputError, FlightDiverged) as error:
+            return {}, str(error)
+        return {name: np.array([value]) for name, value in tables.of_flight(flight).items()}, ""
+
+    def _shared(self, row: Row, make: Callable[[], Target]) -> Target:
+        """The targets of a controller on a reference, kept with both so that their ids stay theirs."""
+        key = hash((id(row.made), id(row.built.scenario.motions), len(row.ticks)))
+        if key not in self._targets:
+            if len(self._targets) > 8:
+                self._targets.clear()
+            self._targets[key] = ((row.made, row.built.scenario.motions), make())
+        return self._targets[key][1]

@@ -1,0 +1,132 @@
+"""From changes of a scenario to what a batch needs of each flight, building again only what changed.
+
+Every part is made by the same code as for a single flight and kept under what it depends on: if only the
+noise varies, rigs, starts and controllers are built once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import msgspec
+import numpy as np
+
+from skyrig import control
+from skyrig.control.actuators import Actuators
+from skyrig.flight.closed import make_controller, outside_of
+from skyrig.scenario.build import Built, assembled, make_start, make_teams
+from skyrig.scenario.controllers import OPEN_LOOP
+from skyrig.scenario.scenario import Scenario
+from skyrig.scenario.spec import Cut, Poke
+from skyrig.sim.loop import Outside, grid_of
+from skyrig.sim.plan import Schedule, schedule
+
+MOST_KEPT = 256
+"""Most things of each kind that are kept."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One flight, ready to be put into a batch."""
+
+    built: Built
+    outside: Outside
+    planned: Schedule
+    ticks: np.ndarray
+    around: np.ndarray
+    """(steps,) row of `outside` that holds during each step."""
+    trees: tuple[Any, Any, Any, Any]
+    """Rig, state, controller and actuators, as NumPy's arrays."""
+    made: control.Controller
+    """The controller as it was built."""
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """What flights of one batch have in common."""
+        leaves, structure = jax.tree.flatten(self.trees)
+        shapes = tuple((leaf.shape, leaf.dtype.str) for leaf in leaves)
+        loop, built = self.built.scenario.spec.loop, self.built
+        held = [name for name in _FIELDS if getattr(self.outside, name) is None]
+        clock = (len(self.ticks), loop.control_rate, loop.rotor_lag > 0, built.duration)
+        wanted = (built.reference is None, built.vehicle_references is None, built.team.payload.is_point)
+        return structure, shapes, clock, wanted, tuple(held), noisy(built)
+
+
+_FIELDS = ("payload_force", "payload_torque", "vehicle_force", "vehicle_torque", "cable_length")
+
+
+def noisy(built: Built) -> bool:
+    """Whether the controller's measurements are noisy."""
+    noise = built.noise
+    return any((noise.position, noise.velocity, noise.attitude, noise.rate))
+
+
+class Workshop:
+    """Builds the flights of a scenario."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self._kept: dict[str, dict[Any, Any]] = {}
+
+    def row(self, changes: Mapping[str, Any]) -> Row | None:
+        """The flight with these changes by path; None if it flies without a controller.
+
+        Raises:
+            InputError: If it cannot be flown; one sentence says why.
+        """
+        known = self.scenario.with_overrides(changes)
+        if known.controller.name == OPEN_LOOP:
+            return None
+        spec = known.spec
+        rig = msgspec.json.encode((spec.rig, known.controller.model))
+        start = msgspec.json.encode((spec.start, spec.reference, known.controller.name))
+        flown = msgspec.json.encode((known.controller, spec.loop))
+        teams = self._once("teams", rig, lambda: make_teams(known))
+        begin = self._once("start", rig + start, lambda: make_start(known, teams[0]))
+        built = assembled(known, teams, begin)
+        made = self._once("controller", rig + flown, lambda: make_controller(built))
+        actuators = self._once(
+            "actuators",
+            msgspec.json.encode((spec.rig.vehicles, spec.loop.rotor_lag)),
+            lambda: Actuators.build(built.team.airframes, lag=spec.loop.rotor_lag or None),
+        )
+        trees = tuple(
+            self._once(f"numbers {name}", key, lambda tree=tree: jax.tree.map(np.asarray, tree))
+            for name, key, tree in (
+                ("rig", rig, built.rig),
+                ("state", rig + start, built.state),
+                ("controller", rig + flown, made),
+                ("actuators", id(actuators), actuators),
+            )
+        )
+        outside = outside_of(built)
+        ticks, grid = self._once(
+            "grid",
+            (built.duration, spec.loop.control_rate, spec.loop.step, outside.times.tobytes()),
+            lambda: grid_of(built.duration, spec.loop.control_rate, spec.loop.step, outside),
+        )
+        planned = self._once(
+            "plan",
+            (
+                grid.tobytes(),
+                spec.loop.step,
+                known.parts.count,
+                msgspec.json.encode([it for it in spec.happenings if isinstance(it, Poke | Cut)]),
+            ),
+            lambda: schedule(built.rig, grid, spec.loop.step, built.happenings, ticks=ticks),
+        )
+        since = np.clip(np.searchsorted(outside.times, grid[:-1] + 1e-9, side="right") - 1, 0, None)
+        around = since[np.asarray(planned.plan.hold)[: len(planned.times)]]
+        return Row(built, outside, planned, ticks, around, trees, made)  # pyright: ignore[reportArgumentType]
+
+    def _once(self, kind: str, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` makes, made once for each `key` of a `kind` while room lasts."""
+        kept = self._kept.setdefault(kind, {})
+        if key not in kept:
+            if len(kept) >= MOST_KEPT:
+                kept.clear()
+            kept[key] = make()
+        return kept[key]

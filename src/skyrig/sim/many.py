@@ -1,0 +1,194 @@
+"""Closed-loop flights of many rigs of one kind at once, in one compiled program, the batch behind each array.
+
+All flights share the controller's ticks. Between ticks each has steps of its own (they are split where
+something happens to a rig); a flight with fewer waits for the others. What is the same for all flights of a
+batch has a last axis of 1, or none where a controller holds it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from skyrig.control.interface import Target, row, targets
+from skyrig.planning import Sample
+from skyrig.sim.pilot import Crew, Memory, Surroundings, inputs
+from skyrig.sim.stepping import Log, choose, step, when
+from skyrig.sim.tally import Tally, Wanted
+
+ROOM = 16
+"""Room for events in one step; a flight with more is told as `LOG_FULL`."""
+
+
+class Slots(eqx.Module):
+    """The steps between ticks: (ticks, slots, batch or 1) in every array but `count`."""
+
+    count: Array
+    """(ticks,) how many of the slots are in use after each tick."""
+    dt: Array
+    """Length of each step (s); negative where a flight has none."""
+    time: Array
+    """At its end (s)."""
+    around: Array
+    """Row of what is around that holds during it."""
+    fresh: Array
+    """Whether it is the first after the inputs changed."""
+    act: Array
+    """Row of what happens at its end, or -1."""
+
+
+class Happenings(eqx.Module):
+    """What happens at an instant, rows first and the batch (or 1) last."""
+
+    impulse: Array
+    """(rows, 3, batch) N s, world frame."""
+    point: Array
+    """(rows, 3, batch) m, payload frame."""
+    cut: Array
+    """(rows, n, batch) cables."""
+
+
+class Batch(eqx.Module):
+    """All that it takes to fly a batch."""
+
+    rig: Any
+    state: Any
+    crew: Crew
+    count: Array
+    """How many ticks there are; arrays may have more."""
+    times: Array
+    """(ticks,) s."""
+    payload: Sample | None
+    """Payload's reference at the ticks, (ticks, batch or 1, ...)."""
+    vehicles: Sample | None
+    """The vehicles', (ticks, batch or 1, n, ...)."""
+    target: Target | None
+    """The targets of all ticks where all flights share them; None to prepare them in the loop."""
+    shake: Array | None
+    """(batch, ticks, 4, 3, bodies) numbers for the noise, if there is any: as the host draws them."""
+    around: dict[str, Array | None]
+    """The fields of `Surroundings`, each (rows, ..., batch or 1)."""
+    happenings: Happenings
+    slots: Slots
+    wanted: Wanted
+    """At the end of every slot, (ticks, slots, ..., batch or 1)."""
+    radius: Array
+    """(n, batch or 1) of the vehicles (m)."""
+
+
+@eqx.filter_jit
+def fly_batch(batch: Batch) -> Tally:
+    """Fly all flights of a batch to their ends."""
+    rig, crew = batch.rig, batch.crew
+    tally = Tally.empty(rig, batch.state, jax.tree.map(lambda leaf: leaf[0, 0], batch.wanted))
+    log = Log.empty(rig, batch.state, ROOM)
+
+    def tick(index: Array, carry: tuple[Any, Memory, Tally, Log]) -> tuple[Any, Memory, Tally, Log]:
+        state, memory, tally, log = carry
+        slots, wanted = jax.tree.map(
+            lambda leaf: jax.lax.dynamic_index_in_dim(leaf, index, keepdims=False),
+            (batch.slots, batch.wanted),
+        )
+        shake = None if batch.shake is None else jnp.moveaxis(batch.shake[:, index], 0, -1)
+        now = (batch.times[index], _target(batch, index), shake)
+        decided = crew.decide(rig, memory, state, now, _around(batch, slots.around[0]))
+        memory = choose(tally.alive, decided, memory)
+
+        def one(slot: Array, carry: tuple[Any, Memory, Tally, Log]) -> tuple[Any, Memory, Tally, Log]:
+            own = Slots(slots.count, *(leaf[slot] for leaf in jax.tree.leaves(slots)[1:]))
+            due = jax.tree.map(lambda leaf: leaf[slot], wanted)
+            return _slot(batch, carry, own, due, index + slot > 0)
+
+        return jax.lax.fori_loop(0, slots.count, one, (state, memory, tally, log))
+
+    begin = (batch.state, crew.begin(rig, batch.state), tally, log)
+    return jax.lax.fori_loop(0, batch.count, tick, begin)[2]
+
+
+def _slot(
+    batch: Batch,
+    carry: tuple[Any, Memory, Tally, Log],
+    slot: Slots,
+    wanted: Wanted,
+    later: Array,
+) -> tuple[Any, Memory, Tally, Log]:
+    """One step of every flight that has one here."""
+    rig, crew = batch.rig, batch.crew
+    state, memory, tally, log = carry
+    around = _around(batch, slot.around)
+    dt = jnp.where(tally.alive, slot.dt, -1.0)
+    if crew.actuators.lag is not None:
+        memory = crew.turned(memory, dt, True)
+    held = inputs(memory, around)
+    state, log = step(rig, state, held, dt, log, 0)
+    start = slot.time - jnp.maximum(slot.dt, 0.0)
+    tally, log = tally.noted(log, start, later)
+    tally = tally.stepped(
+        rig,
+        state,
+        held,
+        wanted,
+        batch.radius,
+        dt,
+        slot.time,
+        memory.made.saturated,
+        slot.fresh,
+        log.trouble,
+    )
+    tally = choose(later, tally, tally.begun(rig.cable_state(state)[1]))
+    # what happens at the end of a step comes before the tick at that instant, as in `walk`
+    acts = (slot.act >= 0) & tally.alive
+
+    def happen(pair: tuple[Any, Tally]) -> tuple[Any, Tally]:
+        state, tally = pair
+        them = jax.tree.map(lambda table: _picked(table, slot.act), batch.happenings)
+        new = rig.sever(rig.poke(state, them.impulse, them.point), them.cut)
+        return choose(acts, new, state), tally.turned(
+            jnp.zeros_like(tally.taut), _cuts(them.cut, acts, tally), slot.time
+        )
+
+    state, tally = when(jnp.any(acts), happen, (state, tally))
+    return state, memory, tally, log
+
+
+def _cuts(cut: Array, acts: Array, tally: Tally) -> Array:
+    """Cables that are cut now; none where links hold the vehicles."""
+    return (cut & acts) if tally.taut.shape[0] else jnp.zeros_like(tally.taut)
+
+
+def _target(batch: Batch, index: Array) -> Target:
+    if batch.target is not None:
+        return row(batch.target, index)
+
+    def at(leaf: Array) -> Array:
+        return jax.lax.dynamic_slice_in_dim(leaf, index, 1)
+
+    payload, vehicles = jax.tree.map(at, (batch.payload, batch.vehicles))
+    return row(targets(batch.crew.controller, payload, vehicles), 0)
+
+
+def _around(batch: Batch, index: Array) -> Surroundings:
+    shape = batch.state.side.shape
+    fields = {}
+    for name, table in batch.around.items():
+        if table is None:
+            fields[name] = None
+            continue
+        own = _picked(table, index)
+        fields[name] = jnp.broadcast_to(own, (*own.shape[:-1], *shape))
+    return Surroundings(**fields)
+
+
+def _picked(table: Array, index: Array) -> Array:
+    """Row `index` (batch or 1) of a table (rows, ..., batch or 1); below zero the first."""
+    if table.shape[0] == 1:
+        return table[0]
+    if index.shape == (1,):
+        return jax.lax.dynamic_index_in_dim(table, jnp.maximum(index[0], 0), keepdims=False)
+    wide = jnp.broadcast_to(table, (*table.shape[:-1], index.shape[0]))
+    spot = jnp.maximum(index, 0).reshape((1,) * (table.ndim - 1) + index.shape)
+    return jnp.take_along_axis(wide, spot, axis=0)[0]

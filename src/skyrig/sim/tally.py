@@ -1,0 +1,270 @@
+"""What a batch of flights adds up to while it flies: the numbers of `flight.metrics`, step by step.
+
+Nothing grows with a flight's length. Means are over time by the trapezoidal rule, as recorded flights have
+them; times without tension begin and end with the events inside steps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from skyrig.algebra import dot, multiply
+from skyrig.rigs.bodies import Bodies, Inputs
+from skyrig.sim.stepping import OK, Log, choose, when
+
+
+class Wanted(eqx.Module):
+    """Where bodies shall be at the end of a step, for their errors; None where nothing is wanted."""
+
+    position: Array | None
+    """(3, *batch) of the payload (m)."""
+    attitude: Array | None
+    """(4, *batch) of the payload; None for a point mass."""
+    vehicles: Array | None
+    """(3, n, *batch) of the vehicles (m)."""
+
+
+class Track(eqx.Module):
+    """How a number went: (*shape, batch)."""
+
+    area: Array
+    """Its integral over time, or its square's."""
+    last: Array
+    peak: Array
+    peak_time: Array
+
+    @staticmethod
+    def empty(like: Array) -> Track:
+        """Nothing yet."""
+        zero = jnp.zeros_like(like)
+        return Track(zero, zero, zero - jnp.inf, zero)
+
+    def then(self, value: Array, dt: Array, time: Array, squared: bool) -> Track:
+        """With the value `dt` (s) later, at `time`."""
+        old, new = (self.last**2, value**2) if squared else (self.last, value)
+        higher = value > self.peak
+        return Track(
+            self.area + dt * (old + new) / 2,
+            value,
+            jnp.where(higher, value, self.peak),
+            jnp.where(higher, time, self.peak_time),
+        )
+
+
+class Tally(eqx.Module):
+    """Running sums of a batch of flights."""
+
+    alive: Array
+    """Flights that go on."""
+    trouble: Array
+    """What ended the others: see `skyrig.sim.stepping`; -1 for a state that turned non-finite."""
+    time: Array
+    """How far each came (s)."""
+    position: Track | None
+    """Payload's distance from its reference (m)."""
+    attitude: Track | None
+    """Payload's angle from its reference (rad)."""
+    vehicles: Track | None
+    """Each vehicle's distance from its reference (m)."""
+    tension: Track
+    """Of each cable (N)."""
+    tension_least: Array
+    taut: Array
+    since: Array
+    """When each cable went slack last (s)."""
+    slack: Array
+    """How long each was slack (s)."""
+    impacts: Array
+    impulse: Array
+    """Largest at an impact (N s)."""
+    counts: Array
+    """(4, batch): impacts, cables gone taut, gone slack, passings of the ground."""
+    busy: Array
+    """Vehicles with a rotor at a limit in the present interval."""
+    busy_time: Array
+    """How long each vehicle had (s)."""
+    any_time: Array
+    """How long any had (s)."""
+    closest: Array
+    """Least distance between two vehicles' surfaces (m)."""
+
+    @staticmethod
+    def empty(rig: Any, state: Any, wanted: Wanted) -> Tally:
+        """Before the first step."""
+        zero = jnp.zeros_like(state.side)
+        taut = rig.cable_state(state)[1]
+        cables = jnp.zeros(taut.shape, zero.dtype)
+        each = jnp.zeros((rig.count, *zero.shape), zero.dtype)
+        none = jnp.zeros(zero.shape, jnp.int32)
+        return Tally(
+            alive=zero == 0,
+            trouble=none,
+            time=zero,
+            position=None if wanted.position is None else Track.empty(zero),
+            attitude=None if wanted.attitude is None else Track.empty(zero),
+            vehicles=None if wanted.vehicles is None else Track.empty(each),
+            tension=Track.empty(cables),
+            tension_least=cables + jnp.inf,
+            taut=taut,
+            since=cables,
+            slack=cables,
+            impacts=jnp.zeros(taut.shape, jnp.int32),
+            impulse=cables,
+            counts=jnp.zeros((4, *zero.shape), jnp.int32),
+            busy=each > 0,
+            busy_time=each,
+            any_time=zero,
+            closest=zero + jnp.inf,
+        )
+
+    def stepped(
+        self,
+        rig: Any,
+        state: Any,
+        held: Inputs,
+        wanted: Wanted,
+        radius: Array,
+        dt: Array,
+        time: Array,
+        saturated: Array,
+        fresh: Array,
+        trouble: Array,
+    ) -> Tally:
+        """With one more step.
+
+        Args:
+            rig: What flies.
+            state: Where it is after the step.
+            held: What acted during the step.
+            wanted: Where it should be.
+            radius: (n, *batch) of the vehicles (m).
+            dt: How long the step was (s), negative where there was none.
+            time: At its end (s).
+            saturated: (r, n, *batch) rotors at a limit.
+            fresh: Whether the step is the first with these inputs.
+            trouble: What the events' log complains of.
+        """
+        payload, vehicles = rig.bodies(state)
+        flown = self.alive & (dt >= 0)
+        pull = rig.tension(state, held)
+        busy = jnp.where(fresh, saturated.any(0), self.busy)
+        finite = jnp.isfinite(_total(payload) + _total(vehicles).sum(0))
+        bad = jnp.where(finite, trouble, -1)
+        still = jnp.maximum(dt, 0.0)
+
+        def tracked(track: Track | None, value: Array, squared: bool = True) -> Track | None:
+            return None if track is None else track.then(value, still, time, squared)
+
+        new = Tally(
+            alive=self.alive & (bad == OK),
+            trouble=bad,
+            time=time + jnp.zeros_like(self.time),
+            position=None
+            if wanted.position is None
+            else tracked(self.position, _apart(payload.position, wanted.position)),
+            attitude=None
+            if wanted.attitude is None
+            else tracked(self.attitude, _angle(wanted.attitude, payload.attitude)),
+            vehicles=None
+            if wanted.vehicles is None
+            else tracked(self.vehicles, _apart(vehicles.position, wanted.vehicles)),
+            tension=self.tension.then(pull, still, time, False),
+            tension_least=jnp.minimum(self.tension_least, pull),
+            taut=self.taut,
+            since=self.since,
+            slack=self.slack,
+            impacts=self.impacts,
+            impulse=self.impulse,
+            counts=self.counts,
+            busy=busy,
+            busy_time=self.busy_time + still * busy,
+            any_time=self.any_time + still * busy.any(0),
+            closest=_nearest(self.closest, vehicles.position, radius),
+        )
+        return choose(flown, new, self)
+
+    def begun(self, taut: Array) -> Tally:
+        """With the cables as they are after the first instant: what happened in it ends no span of time."""
+        return eqx.tree_at(
+            lambda it: (it.taut, it.since, it.slack), self, (taut, 0 * self.since, 0 * self.slack)
+        )
+
+    def noted(self, log: Log, start: Array, later: Array) -> tuple[Tally, Log]:
+        """With what the log of one step says, and the log empty again.
+
+        Args:
+            log: Events of the step.
+            start: When the step began (s).
+            later: False for the flight's first instant, in which a taut cable is no event.
+        """
+
+        def one(row: Array, tally: Tally) -> Tally:
+            reset = jax.tree.map(
+                lambda leaf: jax.lax.dynamic_index_in_dim(leaf, row, keepdims=False), log.reset
+            )
+            here = row < log.count
+            arrived, tightened = reset.arrived & here, reset.tightened & here
+            loosened = reset.loosened & here
+            tally = tally.turned(arrived | tightened, loosened, start + log.offset[row])
+            kinds = [
+                arrived.sum(0),
+                jnp.where(later, tightened.sum(0), 0),
+                loosened.sum(0),
+                reset.ground & here,
+            ]
+            return eqx.tree_at(
+                lambda it: (it.impacts, it.impulse, it.counts),
+                tally,
+                (
+                    tally.impacts + arrived,
+                    jnp.maximum(tally.impulse, jnp.where(arrived, reset.impulse, 0.0)),
+                    tally.counts + jnp.stack([kind.astype(jnp.int32) for kind in kinds]),
+                ),
+            )
+
+        def all_rows(pair: tuple[Tally, Log]) -> tuple[Tally, Log]:
+            tally, log = pair
+            tally = jax.lax.fori_loop(0, log.count.max(), one, tally)
+            return tally, eqx.tree_at(lambda it: it.count, log, jnp.zeros_like(log.count))
+
+        return when(jnp.any(log.count > 0), all_rows, (self, log))
+
+    def turned(self, tight: Array, loose: Array, time: Array) -> Tally:
+        """With cables gone taut (first) and slack (then) at `time` (s)."""
+        closing = tight & ~self.taut
+        slack = self.slack + jnp.where(closing, time - self.since, 0.0)
+        taut = self.taut | tight
+        opening = loose & taut
+        since = jnp.where(opening, time, self.since)
+        return eqx.tree_at(lambda it: (it.taut, it.since, it.slack), self, (taut & ~loose, since, slack))
+
+
+def _total(bodies: Bodies) -> Array:
+    """A sum that is finite only if all is."""
+    parts = [leaf.sum(0) for leaf in (bodies.position, bodies.velocity, bodies.attitude, bodies.rate)]
+    return parts[0] + parts[1] + parts[2] + parts[3]
+
+
+def _apart(have: Array, wanted: Array) -> Array:
+    gap = have - wanted
+    return jnp.sqrt(dot(gap, gap))
+
+
+def _angle(wanted: Array, have: Array) -> Array:
+    """Angle of the single turn between attitudes (rad)."""
+    back = wanted * jnp.array([1.0, -1.0, -1.0, -1.0]).reshape(4, *[1] * (wanted.ndim - 1))
+    rest = multiply(jnp.broadcast_to(back, have.shape), have)
+    return 2 * jnp.arctan2(jnp.sqrt(dot(rest[1:], rest[1:])), jnp.abs(rest[0]))
+
+
+def _nearest(least: Array, place: Array, radius: Array) -> Array:
+    n = place.shape[1]
+    for j in range(n):
+        for k in range(j + 1, n):
+            least = jnp.minimum(least, _apart(place[:, j], place[:, k]) - radius[j] - radius[k])
+    return least

@@ -1,0 +1,70 @@
+"""Many flights at once are the same flights: each row's numbers are those of `skyrig.fly`."""
+
+import numpy as np
+import pytest
+
+from skyrig import InputError, fly, fly_many, load
+from skyrig.flight.columns import of_flight
+from skyrig.flight.many import Flights
+from skyrig.scenario.vary import changes
+
+POKE = {"duration": 1.0, "happenings.0.time": 0.3}
+LINKS = {"duration": 0.5}
+
+
+def worst(scenario, flights: Flights, rows: int = 2) -> float:
+    """Largest difference between rows of a batch and the same flights flown alone."""
+    found = 0.0
+    for k, row in enumerate(changes(flights.inputs)[:rows]):
+        alone = of_flight(fly(scenario.with_overrides(row)))
+        assert set(alone) == set(flights.metrics)
+        found = max(found, *(abs(value - flights.metrics[name][k]) for name, value in alone.items()))
+    return found
+
+
+@pytest.mark.slow
+def test_cables_that_go_slack_at_different_times_are_flown_as_alone() -> None:
+    scenario = load("three-dragonflies-poke").with_overrides(POKE)
+    how = {
+        "rig.payload.mass": "uniform(0.2, 0.25)",
+        "happenings.0.time": "uniform(0.2, 0.4)",
+        "happenings.0.impulse.2": "uniform(0.08, 0.15)",
+        "noise.position": "uniform(0.0, 0.0005)",
+    }
+    flights = fly_many(scenario, 8, how, seed=1)
+    assert not flights.failures and flights.success.all()
+    assert flights.metrics["events.slack"].min() >= 1 and flights.metrics["slack_time.1"].min() > 0.01
+    assert worst(scenario, flights) < 1e-9
+
+
+@pytest.mark.slow
+def test_links_gains_and_starts_are_flown_as_alone_and_bad_rows_are_told() -> None:
+    scenario = load("three-dragonflies-links").with_overrides(LINKS)
+    how = {
+        "controller.gains.damping": "uniform(0.7, 1.0)",
+        "rig.payload.mass": "choice(0.2, 0.25, -1.0)",
+    }
+    flights = fly_many(scenario, 8, how, seed=1)
+    bad = flights.inputs["rig.payload.mass"] < 0
+    assert 0 < bad.sum() < 8 and set(flights.failures) == set(np.flatnonzero(bad))
+    assert all("mass" in reason and reason.endswith(".") for reason in flights.failures.values())
+    assert np.isnan(flights.metrics["position_rmse"][bad]).all() and not flights.success[bad].any()
+    good = {name: column[~bad] for name, column in flights.inputs.items()}
+    kept = {name: column[~bad] for name, column in flights.metrics.items()}
+    assert worst(scenario, Flights(good, kept, {})) < 1e-9
+    again = fly_many(scenario, 8, how, seed=1, threads=1)
+    assert all(np.array_equal(again.metrics[name], flights.metrics[name], equal_nan=True) for name in kept)
+
+
+def test_flights_without_a_controller_fly_alone() -> None:
+    scenario = load("drop-open-loop").with_overrides({"duration": 0.2})
+    flights = fly_many(scenario, 2, {"rig.payload.mass": "uniform(0.1, 0.2)"})
+    assert worst(scenario, flights) == 0 and len(flights) == 2
+
+
+@pytest.mark.parametrize(
+    ("n", "seed", "words"), [(0, 0, "n must"), (2, -1, "seed must"), (2, 2**32, "seed must")]
+)
+def test_nonsense_is_refused(n: int, seed: int, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        fly_many("three-dragonflies-links", n, seed=seed)
