@@ -48,7 +48,8 @@ def overridden(values: Mapping[str, Any], changes: Mapping[str, object], count: 
     changed = copy.deepcopy(dict(values))
     for path, value in changes.items():
         tolist = getattr(value, "tolist", None)
-        new = plain({"value": tolist() if callable(tolist) else value}, path)["value"]
+        key = "seed" if path == "seed" else "value"  # a seed may be larger than any quantity
+        new = plain({key: tolist() if callable(tolist) else value}, path)[key]
         _put(changed, steps_of(path), new, path, count)
     return changed
 
