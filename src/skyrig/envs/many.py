@@ -44,6 +44,8 @@ class Outcome(NamedTuple):
     """The observation before a start in the same step; elsewhere the same as `observation`."""
     info: Any
     """Of the period that was flown, before any start: (flights,) by name."""
+    started: Any
+    """(flights,) whether a new episode began in this step: `observation` is then its first."""
 
 
 def split(count: int, threads: int, chunk: int = CHUNK) -> tuple[int, int, int]:
@@ -178,7 +180,7 @@ def _stepped(env: Environment, lanes: Lanes, actions: Array, mode: str) -> tuple
             reward = jnp.where(starting, 0.0, reward)
             terminated, truncated = terminated & ~starting, truncated & ~starting
             ended, final = ended & ~starting, seen
-        outcome = Outcome(seen, reward, terminated, truncated, final, info)
+        outcome = Outcome(seen, reward, terminated, truncated, final, info, starting)
         return Lanes(state, ended), outcome
 
     new, outcome = jax.lax.map(chunk, (lanes, _flights_last(by_vehicle)))
