@@ -28,7 +28,7 @@ from skyrig.envs.sb3 import RigVecEnv
 
 EPISODES = 100
 NEAR = 0.15  # m
-POLICY = '''"""The policy that was learnt: skyrig fly one-dragonfly-hover --controller FOLDER/policy.py:Policy."""
+POLICY = '''"""What was learnt: skyrig fly one-dragonfly-hover --controller FOLDER/policy.py:Policy."""
 
 from pathlib import Path
 
@@ -136,9 +136,7 @@ def layers(model: PPO) -> list[tuple[np.ndarray, np.ndarray]]:
     """Weights and biases from observation to action."""
     policy = model.policy
     linear = [it for it in policy.mlp_extractor.policy_net if isinstance(it, torch.nn.Linear)]
-    return [
-        (it.weight.detach().numpy(), it.bias.detach().numpy()) for it in [*linear, policy.action_net]
-    ]
+    return [(it.weight.detach().numpy(), it.bias.detach().numpy()) for it in [*linear, policy.action_net]]
 
 
 def draw(curves: dict[int, list[Check]], path: Path) -> None:
@@ -150,7 +148,9 @@ def draw(curves: dict[int, list[Check]], path: Path) -> None:
 
     figure, axes = plt.subplots(figsize=(7, 4))
     for seed, checks in curves.items():
-        axes.plot([it.steps / 1e6 for it in checks], [it.error for it in checks], marker=".", label=f"seed {seed}")
+        axes.plot(
+            [it.steps / 1e6 for it in checks], [it.error for it in checks], marker=".", label=f"seed {seed}"
+        )
     axes.axhline(NEAR, color="grey", linestyle=":", label="solved, if no flight ends early")
     axes.set(xlabel="environment steps (millions)", ylabel="mean final load error (m)", yscale="log")
     axes.legend()
@@ -159,19 +159,25 @@ def draw(curves: dict[int, list[Check]], path: Path) -> None:
     plt.close(figure)
 
 
-def main(out: Path = Path("learned"), seeds: tuple[int, ...] = (0, 1, 2), steps: int = 1_500_000) -> None:
+def main(
+    out: Path = Path("learned"),
+    seeds: tuple[int, ...] = (0, 1, 2),
+    steps: int = 1_500_000,
+    flights: int = 256,
+) -> None:
     """Learn with every seed, print when each had solved it, keep the first seed's policy.
 
     Args:
         out: Folder for the policy and the learning curve.
         seeds: One run each.
         steps: Environment steps of a run.
+        flights: How many are flown at once.
     """
     out.mkdir(parents=True, exist_ok=True)
     curves: dict[int, list[Check]] = {}
     for seed in seeds:
         print(f"seed {seed}")
-        model, curves[seed] = train(seed, steps)
+        model, curves[seed] = train(seed, steps, flights)
         if seed == seeds[0]:
             save(out / "policy.npz", layers(model), "rates", 50.0)
             (out / "policy.py").write_text(POLICY, encoding="utf-8")
@@ -180,9 +186,14 @@ def main(out: Path = Path("learned"), seeds: tuple[int, ...] = (0, 1, 2), steps:
     for seed, first in zip(seeds, firsts, strict=True):
         last = curves[seed][-1]
         when = f"solved after {first.steps:,} steps, {first.wall:.0f} s" if first else "not solved"
-        print(f"seed {seed}: {when}; at the end {last.error:.3f} m, {last.early} ended early, {last.wall:.0f} s")
+        print(
+            f"seed {seed}: {when}; at the end {last.error:.3f} m, {last.early} ended early, {last.wall:.0f} s"
+        )
     found = [first.wall if first else float("inf") for first in firsts]
-    print(f"median time to solve: {statistics.median(found):.0f} s; {out / 'learning.png'}, {out / 'policy.npz'}")
+    print(
+        f"median time to solve: {statistics.median(found):.0f} s; see {out / 'learning.png'}, "
+        f"fly {out / 'policy.py'}:Policy"
+    )
 
 
 if __name__ == "__main__":

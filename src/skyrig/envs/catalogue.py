@@ -110,6 +110,7 @@ CATALOGUE = {
 }
 """The tasks by name."""
 
+
 def build(
     task: str | Callable[[Sketch], Task] = "hover",
     scenario: Scenario | str | Path | None = None,

@@ -120,7 +120,7 @@ class Gate(Task):
         return self._centre(memory) - seen.payload.position
 
     def verdict(self, memory: Passage, before: Measurement, after: Measurement) -> Verdict:
-        """A prize when the load passes inside; the end when load or vehicle goes through the plane outside."""
+        """A prize when the load passes inside; the end when a body goes through the plane outside."""
         centre = self._centre(memory)
         load, outside = self._crossing(
             centre[:, None], before.payload.position[:, None], after.payload.position[:, None]
@@ -141,5 +141,3 @@ class Gate(Task):
         at = a[1:] - (a[0] / run) * (b[1:] - a[1:])
         half = self.half.reshape((2,) + (1,) * (at.ndim - 1))
         return through, through & (jnp.abs(at) > half).any(0)
-
-

@@ -165,9 +165,7 @@ class Environment(eqx.Module):
             rig, log = step(plant.rig, rig, Inputs(own.thrust, own.moment), self.dt, log, index)
             return rig, rotors, log
 
-        return jax.lax.fori_loop(
-            0, self.substeps, once, (rig, rotors, Log.empty(plant.rig, rig, ROOM))
-        )
+        return jax.lax.fori_loop(0, self.substeps, once, (rig, rotors, Log.empty(plant.rig, rig, ROOM)))
 
     def _seen(self, plant: Plant, state: EnvState) -> Measurement:
         """What is measured now: the same whenever it is asked for at this tick."""

@@ -1,7 +1,7 @@
 """Gymnasium environments by task; `import skyrig.envs.gym` registers their ids.
 
 Every environment takes what `skyrig.envs.build` takes (another scenario, `action`, `vary` and the rest), so
-`gymnasium.make("skyrig/SlungHover-v0", action="acceleration")` does, and `gymnasium.make_vec` with `num_envs`.
+`gymnasium.make("skyrig/SlungHover-v0", action="acceleration")` does, and so does `gymnasium.make_vec`.
 
 What they have in common:
 
@@ -75,8 +75,8 @@ class SlungTrack(RigEnv):
     **Start**: at any point of the path that leaves time for the episode, with the path's velocity, within
     0.3 m of it along each axis, and scattered as in `SlungHover`.
 
-    **Observation** (33): 0-5 as in `SlungHover`, against the path's point and velocity of the moment; 6-14 the
-    path 0.2, 0.4 and 0.6 s from now, from its point of the moment (m); 15-32 the vehicle as there.
+    **Observation** (33): 0-5 as in `SlungHover`, against the path's point and velocity of the moment; 6-14
+    the path 0.2, 0.4 and 0.6 s from now, from its point of the moment (m); 15-32 the vehicle as there.
 
     Action, reward, end and info: see `skyrig.envs.gym`.
 
@@ -96,8 +96,8 @@ class RigidCarry(RigEnv):
     **Start**: the load within 0.5 m of its place along each axis, the rig moving at up to 0.2 m/s, swung as a
     whole by up to 0.1 rad, each vehicle tilted by up to 0.1 rad.
 
-    **Observation** (18 + 18 n): 0-5 as in `SlungHover`; 6-14 the load's rotation matrix, row by row; 15-17 its
-    body rates (rad/s); then 18 numbers for each vehicle in turn, as there.
+    **Observation** (18 + 18 n): 0-5 as in `SlungHover`; 6-14 the load's rotation matrix, row by row; 15-17
+    its body rates (rad/s); then 18 numbers for each vehicle in turn, as there.
 
     **Reward**: minus 0.2 (3 - trace of the load's rotation matrix), besides the common one.
 
@@ -134,14 +134,17 @@ class SlungGate(RigEnv):
     1.2 m high, moved by up to 0.5 m along y and 0.2 m along z in every episode. The load is wanted 1.2 m
     behind the gate's usual centre and 0.25 m below it. 5 s, arena 4 m.
 
-    **Start**: about 1.2 m in front of the gate, the load within 0.3 m along each axis; else as in `SlungHover`.
+    **Start**: about 1.2 m in front of the gate, the load within 0.3 m along each axis; else as in
+    `SlungHover`.
 
-    **Observation** (27): 0-5 as in `SlungHover`; 6-8 from the load to the gate's centre (m); 9-26 the vehicle.
+    **Observation** (27): 0-5 as in `SlungHover`; 6-8 from the load to the gate's centre (m); 9-26 the
+    vehicle.
 
-    **Reward**: 5 for the period in which the load passes through the opening forwards, besides the common one.
+    **Reward**: 5 for the period in which the load passes through the opening forwards, besides the common
+    one.
 
-    **End**: also when load or vehicle goes through the gate's plane outside the opening (`struck`). Bodies are
-    points, and their way through the plane in a control period is taken as straight.
+    **End**: also when load or vehicle goes through the gate's plane outside the opening (`struck`). Bodies
+    are points, and their way through the plane in a control period is taken as straight.
 
     Action, reward, end and info: see `skyrig.envs.gym`.
 

@@ -62,7 +62,7 @@ MODES = ("same", "next", "never")
 class Many:
     """A batch of flights that goes on as long as it is stepped.
 
-    In mode "next" the step after an end ignores that flight's action, starts it again, and its reward is zero.
+    In mode "next" the step after an end ignores that flight's action, starts it again, and rewards nothing.
 
     Args:
         environment: What is flown.

@@ -86,9 +86,7 @@ def by_agent(parts: View) -> Float[Array, "size n *batch"]:
     The others come in order round the team, beginning with the next one; float32.
     """
     n = parts.places.shape[1]
-    shared = jnp.broadcast_to(
-        parts.shared[:, None], (parts.shared.shape[0], n, *parts.shared.shape[1:])
-    )
+    shared = jnp.broadcast_to(parts.shared[:, None], (parts.shared.shape[0], n, *parts.shared.shape[1:]))
     others = [jnp.roll(parts.places, -k, axis=1) for k in range(1, n)]
     return _clean(jnp.concatenate([shared, parts.vehicles, parts.points, *others]))
 

@@ -64,7 +64,8 @@ class Flown(Controller):
         own = scenario.spec.loop.control_rate
         if abs(own - rate) > 1e-6 * rate:
             raise InputError(
-                f"{scenario.where}: loop.control_rate must be {rate:g} Hz for the policy in {path}, not {own:g}."
+                f"{scenario.where}: loop.control_rate must be {rate:g} Hz for the policy in {path}, "
+                f"not {own:g}."
             )
         plant = Plant.of(scenario, 1 / rate)
         turns = not scenario.parts.payload.is_point
@@ -98,9 +99,10 @@ def save(
         action: What its actions mean, as in `skyrig.envs.build`.
         control_rate: Actions a second (Hz).
     """
-    arrays = {f"weight_{k}": np.asarray(weight) for k, (weight, _) in enumerate(layers)}
+    arrays: dict[str, Any] = {f"weight_{k}": np.asarray(weight) for k, (weight, _) in enumerate(layers)}
     arrays |= {f"bias_{k}": np.asarray(bias) for k, (_, bias) in enumerate(layers)}
-    np.savez(path, action=np.asarray(action), control_rate=np.asarray(control_rate), **arrays)
+    arrays |= {"action": np.asarray(action), "control_rate": np.asarray(control_rate)}
+    np.savez(path, **arrays)
 
 
 def load(path: str | Path) -> tuple[Network, str, float]:
@@ -115,5 +117,3 @@ def load(path: str | Path) -> tuple[Network, str, float]:
     if not layers:
         raise InputError(f"{path} holds no layers of a policy.")
     return Network.of(layers), action, rate
-
-

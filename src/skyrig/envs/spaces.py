@@ -25,7 +25,7 @@ def action_box(environment: Environment) -> Any:
 
 
 def observation_box(environment: Environment) -> Any:
-    """The space of one flight's observation: (size,), or (n, size) where every vehicle observes for itself."""
+    """The space of one flight's observation: (size,), or (n, size) where every vehicle has its own."""
     return Box(-np.inf, np.inf, environment.observation_shape[::-1], np.float32)
 
 
