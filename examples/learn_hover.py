@@ -63,7 +63,7 @@ def check(model, flights) -> tuple[float, int]:
     """Mean final error (m) of one episode of every flight, and how many ended early."""
     seen = flights.reset()
     error, early = np.full(flights.num_envs, np.nan), 0
-    for _ in range(flights.environment.limit):
+    for _ in range(int(flights.environment.limit)):
         action, _ = model.predict(seen, deterministic=True)
         seen, _, done, infos = flights.step(action)
         for k in np.flatnonzero(done & np.isnan(error)):

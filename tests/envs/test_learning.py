@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -36,8 +37,6 @@ def test_a_policy_flies_as_it_did_in_its_environment(tmp_path: Path) -> None:
     env = build("hover", scenario)
     state, _ = env.reset(jax.random.PRNGKey(0))
     start = scenario.build().state
-    import equinox as eqx
-
     state = eqx.tree_at(lambda s: s.rig, state, start)
     step = eqx.filter_jit(lambda env, state, act: env.step(state, act))
     plant = env.plants.pick(state.plant)

@@ -178,8 +178,8 @@ def build(
         rewards=Rewards.usual() if rewards is None else rewards,
         noise=Noise.of(*sizes) if any(sizes) else None,
         dt=as_jax(np.asarray(step)),
+        limit=as_jax(np.asarray(sketch.limit)),
         substeps=substeps,
-        limit=sketch.limit,
         turns=not known.parts.payload.is_point,
         teams=teams,
     )

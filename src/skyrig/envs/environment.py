@@ -60,10 +60,10 @@ class Environment(eqx.Module):
     """Of what is measured; None for none."""
     dt: Float[Array, ""]
     """Physics step (s)."""
+    limit: Int[Array, ""]
+    """Control periods after which an episode is truncated."""
     substeps: int = eqx.field(static=True)
     """Physics steps in a control period."""
-    limit: int = eqx.field(static=True)
-    """Control periods after which an episode is truncated."""
     turns: bool = eqx.field(static=True)
     """Whether the load has an attitude."""
     teams: bool = eqx.field(static=True)

@@ -24,7 +24,7 @@ from skyrig.sim.stepping import choose, when
 
 
 class Lanes(eqx.Module):
-    """Flights under way: chunks in front, flights of a chunk last."""
+    """Flights under way: chunks in front, flights of a chunk last; a flight alone has neither axis."""
 
     state: EnvState
     over: Array
@@ -125,6 +125,8 @@ class Many:
 
     def _cut(self, rows: Any) -> list[Any]:
         """Rows of flights, (chunks, size, ...) for each part; the last flight fills up what is missing."""
+        if self.count == 1:
+            return [rows[0]]
         whole = self._parts * self._chunks * self._size
         if whole != self.count:
             rows = rows[np.minimum(np.arange(whole), self.count - 1)]
@@ -137,33 +139,43 @@ class Many:
         return np.concatenate([np.asarray(part) for part in parts])[: self.count]
 
 
-def _flights_last(rows: Array) -> Array:
+def _flights_last(rows: Array, many: bool) -> Array:
     """(chunks, size, ...) to (chunks, ..., size), the components in reverse order."""
-    return rows.transpose((0, *range(rows.ndim - 1, 0, -1)))
+    return rows.transpose((0, *range(rows.ndim - 1, 0, -1))) if many else rows.T
 
 
-def _flights_first(leaf: Array) -> Array:
+def _flights_first(leaf: Array, many: bool) -> Array:
     """(chunks, ..., size) to (chunks * size, ...), the components in reverse order."""
+    if not many:
+        return leaf.T[None]
     turned = leaf.transpose((0, *range(leaf.ndim - 1, 0, -1)))
     return turned.reshape((-1, *turned.shape[2:]))
 
 
+def _chunk_by_chunk(work: Any, given: Any, many: bool) -> Any:
+    return jax.lax.map(work, given) if many else work(given)
+
+
 @eqx.filter_jit
 def _begun(env: Environment, keys: Array) -> tuple[Lanes, Array]:
-    state, observation = jax.lax.map(env.reset, _flights_last(keys))
-    return Lanes(state, jnp.zeros(state.tick.shape, bool)), _flights_first(observation)
+    many = keys.ndim == 3
+    return _started(env, _flights_last(keys, many), many)
 
 
 @eqx.filter_jit
 def _restarted(env: Environment, lanes: Lanes) -> tuple[Lanes, Array]:
-    state, observation = jax.lax.map(env.reset, lanes.state.key)
-    return Lanes(state, jnp.zeros(state.tick.shape, bool)), _flights_first(observation)
+    return _started(env, lanes.state.key, lanes.over.ndim == 2)
+
+
+def _started(env: Environment, keys: Array, many: bool) -> tuple[Lanes, Array]:
+    state, observation = _chunk_by_chunk(env.reset, keys, many)
+    return Lanes(state, jnp.zeros(state.tick.shape, bool)), _flights_first(observation, many)
 
 
 @eqx.filter_jit
 def _stepped(env: Environment, lanes: Lanes, actions: Array, mode: str) -> tuple[Lanes, Outcome]:
-    chunks, size = lanes.over.shape
-    by_vehicle = actions.reshape((chunks, size, env.count, env.action_size))
+    many = lanes.over.ndim == 2
+    by_vehicle = actions.reshape((*lanes.over.shape, env.count, env.action_size))
 
     def chunk(part: tuple[Lanes, Array]) -> tuple[Lanes, Outcome]:
         lanes, action = part
@@ -183,5 +195,5 @@ def _stepped(env: Environment, lanes: Lanes, actions: Array, mode: str) -> tuple
         outcome = Outcome(seen, reward, terminated, truncated, final, info, starting)
         return Lanes(state, ended), outcome
 
-    new, outcome = jax.lax.map(chunk, (lanes, _flights_last(by_vehicle)))
-    return new, jax.tree.map(_flights_first, outcome)
+    new, outcome = _chunk_by_chunk(chunk, (lanes, _flights_last(by_vehicle, many)), many)
+    return new, jax.tree.map(lambda leaf: _flights_first(leaf, many), outcome)

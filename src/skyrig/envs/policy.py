@@ -24,8 +24,10 @@ from skyrig.scenario.build import Built
 class Network(eqx.Module):
     """Layers of neurons with tanh between them, in float32."""
 
-    weights: tuple[Float[Array, "out inside"], ...]
-    biases: tuple[Float[Array, " out"], ...]
+    weights: tuple[Float[Array, "_ _"], ...]
+    """(out, inside) of each layer."""
+    biases: tuple[Float[Array, " _"], ...]
+    """(out,) of each layer."""
 
     @staticmethod
     def of(layers: Sequence[tuple[np.ndarray, np.ndarray]]) -> Network:
