@@ -1,5 +1,8 @@
 """Environments as pure functions: the same physics, the same limits, the same chances."""
 
+import subprocess
+import sys
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -254,3 +257,22 @@ def test_what_cannot_be_built_is_said(options: dict, sentence: str) -> None:
 def test_every_task_tells_its_shape() -> None:
     shapes = {task: build(task).observation_shape for task in CATALOGUE}
     assert shapes == {"hover": (24,), "track": (33,), "carry": (72,), "recover": (24,), "gate": (27,)}
+
+
+def test_the_core_needs_no_extra_and_the_rest_says_which() -> None:
+    code = """
+import sys
+for name in ("gymnasium", "pettingzoo", "stable_baselines3", "torch"):
+    sys.modules[name] = None
+import skyrig.envs
+for name in ("gym", "teams", "sb3"):
+    try:
+        __import__(f"skyrig.envs.{name}")
+    except ImportError as error:
+        print(error)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
+    )
+    said = ran.stdout.splitlines()
+    assert len(said) == 3 and all("is missing: pip install 'skyrig[rl]' brings it." in line for line in said)

@@ -67,13 +67,16 @@ def test_a_network_is_its_layers() -> None:
 
 
 @pytest.mark.slow
-def test_the_example_learns_a_little_and_its_policy_flies(tmp_path: Path) -> None:
+def test_the_example_learns_a_little_and_its_policy_flies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("stable_baselines3", reason="stable-baselines3 is missing: the extra rl brings it")
     spec = importlib.util.spec_from_file_location("learn_hover", EXAMPLE)
     assert spec is not None and spec.loader is not None
     example = importlib.util.module_from_spec(spec)
     sys.modules["learn_hover"] = example
     spec.loader.exec_module(example)
+    monkeypatch.setattr(example, "EPISODES", 16)
     example.main(out=tmp_path, seeds=(0,), steps=2048, flights=16)
     assert (tmp_path / "learning.png").stat().st_size > 1000
     command = [

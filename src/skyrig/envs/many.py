@@ -69,27 +69,34 @@ class Many:
         count: How many flights.
         mode: One of `MODES`.
         threads: Threads to spread them over; one for each core if left out.
+        chunk: Most flights computed together.
     """
 
     def __init__(
-        self, environment: Environment, count: int, mode: str = "next", threads: int | None = None
+        self,
+        environment: Environment,
+        count: int,
+        mode: str = "next",
+        threads: int | None = None,
+        chunk: int = CHUNK,
     ) -> None:
         if count < 1:
             raise InputError(f"count must be at least 1, not {count}.")
         self.environment = environment
         self.count = count
         self.mode = checks.choice("mode", mode, MODES)
-        self._parts, self._chunks, self._size = split(count, threads or os.cpu_count() or 1)
+        self._parts, self._chunks, self._size = split(count, threads or os.cpu_count() or 1, chunk)
         self._pool = ThreadPoolExecutor(self._parts) if self._parts > 1 else None
         self._lanes: list[Lanes] | None = None
 
     def reset(self, keys: np.ndarray) -> Any:
         """Start every flight anew from its key (count, 2); observations, flights first."""
-        return self._begin(_begun, self._cut(keys))
+        cut = self._cut(keys)
+        return self._begin([np.moveaxis(part, -1, 1) if part.ndim == 3 else part for part in cut])
 
     def restart(self) -> Any:
         """Start every flight anew by its own chances; observations, flights first."""
-        return self._begin(_restarted, self._under_way())
+        return self._begin([lanes.state.key for lanes in self._under_way()])
 
     def step(self, actions: np.ndarray | Array) -> Outcome:
         """One control period of every flight.
@@ -97,7 +104,7 @@ class Many:
         Args:
             actions: (count, n * a), or (count, n, a) with one row for each vehicle.
         """
-        flown = self._each(_stepped, self._under_way(), self._cut(actions), [self.mode] * self._parts)
+        flown = self._each(_flown, self._under_way(), self._cut(actions), [self.mode] * self._parts)
         self._lanes = [lanes for lanes, _ in flown]
         return jax.tree.map(lambda *leaves: self._joined(leaves), *(outcome for _, outcome in flown))
 
@@ -111,8 +118,8 @@ class Many:
             raise InputError("reset must be called before anything else.")
         return self._lanes
 
-    def _begin(self, how: Any, column: Any) -> Any:
-        begun = self._each(how, column)
+    def _begin(self, keys: list[Any]) -> Any:
+        begun = self._each(_begun, keys)
         self._lanes = [lanes for lanes, _ in begun]
         return self._joined([observation for _, observation in begun])
 
@@ -158,42 +165,59 @@ def _chunk_by_chunk(work: Any, given: Any, many: bool) -> Any:
 
 @eqx.filter_jit
 def _begun(env: Environment, keys: Array) -> tuple[Lanes, Array]:
+    """Flights from keys (chunks, 2, size)."""
     many = keys.ndim == 3
-    return _started(env, _flights_last(keys, many), many)
-
-
-@eqx.filter_jit
-def _restarted(env: Environment, lanes: Lanes) -> tuple[Lanes, Array]:
-    return _started(env, lanes.state.key, lanes.over.ndim == 2)
-
-
-def _started(env: Environment, keys: Array, many: bool) -> tuple[Lanes, Array]:
     state, observation = _chunk_by_chunk(env.reset, keys, many)
     return Lanes(state, jnp.zeros(state.tick.shape, bool)), _flights_first(observation, many)
 
 
 @eqx.filter_jit
-def _stepped(env: Environment, lanes: Lanes, actions: Array, mode: str) -> tuple[Lanes, Outcome]:
+def _stepped(env: Environment, lanes: Lanes, actions: Array) -> tuple[Lanes, Outcome]:
+    """One period of all flights; those that were over get no reward, and have yet to be started again."""
     many = lanes.over.ndim == 2
     by_vehicle = actions.reshape((*lanes.over.shape, env.count, env.action_size))
 
     def chunk(part: tuple[Lanes, Array]) -> tuple[Lanes, Outcome]:
         lanes, action = part
         state, seen, reward, terminated, truncated, info = env.step(lanes.state, action)
-        ended = terminated | truncated
-        starting = {"same": ended, "next": lanes.over, "never": jnp.zeros_like(ended)}[mode]
-
-        def start(carry: tuple[EnvState, Array]) -> tuple[EnvState, Array]:
-            return choose(starting, env.reset(carry[0].key), carry)
-
-        final = seen
-        state, seen = when(jnp.any(starting), start, (state, seen))
-        if mode == "next":
-            reward = jnp.where(starting, 0.0, reward)
-            terminated, truncated = terminated & ~starting, truncated & ~starting
-            ended, final = ended & ~starting, seen
-        outcome = Outcome(seen, reward, terminated, truncated, final, info, starting)
-        return Lanes(state, ended), outcome
+        going = ~lanes.over
+        terminated, truncated = terminated & going, truncated & going
+        reward = jnp.where(going, reward, 0.0)
+        outcome = Outcome(seen, reward, terminated, truncated, seen, info, lanes.over)
+        return Lanes(state, terminated | truncated), outcome
 
     new, outcome = _chunk_by_chunk(chunk, (lanes, _flights_last(by_vehicle, many)), many)
     return new, jax.tree.map(lambda leaf: _flights_first(leaf, many), outcome)
+
+
+@eqx.filter_jit
+def _again(env: Environment, state: EnvState, which: Array, seen: Array) -> tuple[EnvState, Array]:
+    """The flights in `which` from the start, and the others as they are."""
+    many = which.ndim == 2
+
+    def chunk(part: tuple[EnvState, Array, Array]) -> tuple[EnvState, Array]:
+        state, which, seen = part
+
+        def start(carry: tuple[EnvState, Array]) -> tuple[EnvState, Array]:
+            return choose(which, env.reset(carry[0].key), carry)
+
+        return when(jnp.any(which), start, (state, seen))
+
+    rows = seen.reshape((*which.shape, *seen.shape[1:]))
+    new, seen = _chunk_by_chunk(chunk, (state, which, _flights_last(rows, many)), many)
+    return new, _flights_first(seen, many)
+
+
+def _flown(env: Environment, lanes: Lanes, actions: Any, mode: str) -> tuple[Lanes, Outcome]:
+    """One period of one part, with what starts again; a program of its own, which not every step needs."""
+    new, out = _stepped(env, lanes, actions)
+    if mode == "never":
+        return Lanes(new.state, lanes.over), out
+    which = new.over if mode == "same" else lanes.over
+    starting = np.asarray(which)
+    over = jnp.zeros_like(which) if mode == "same" else new.over
+    if not starting.any():
+        return Lanes(new.state, over), out._replace(started=starting.reshape(-1))
+    state, seen = _again(env, new.state, which, out.observation)
+    final = out.observation if mode == "same" else seen
+    return Lanes(state, over), out._replace(observation=seen, final=final, started=starting.reshape(-1))
