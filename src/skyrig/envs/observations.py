@@ -91,11 +91,6 @@ def by_agent(parts: View) -> Float[Array, "size n *batch"]:
     return _clean(jnp.concatenate([shared, parts.vehicles, parts.points, *others]))
 
 
-def agent_size(shared: int, n: int) -> int:
-    """Numbers in one agent's observation."""
-    return shared + VEHICLE + 3 * n
-
-
 def _clean(values: Array) -> Array:
     """Float32, zero where not finite: an ended episode's last observation is still an observation."""
     return jnp.where(jnp.isfinite(values), values, 0.0).astype(jnp.float32)

@@ -41,8 +41,8 @@ class CarryTeam(ParallelEnv):
     | 36-38 | its attachment, load frame | m |
     | 39- | the other vehicles from the load, world axes, the next one first | m |
 
-    **Reward**: the same for all, as in `RigidCarry`. `state()` is `RigidCarry`'s observation in spirit: all
-    agents' observations, one after the other.
+    **Reward**: the same for all, as in `RigidCarry`. `state()` holds all agents' observations, one after the
+    other.
 
     Args:
         environment: One that was built already with `teams=True`, instead of `options`.
