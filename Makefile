@@ -3,6 +3,7 @@
 
 PYTHON ?=
 SCENARIO ?=
+TORCH ?= torch==2.13.0
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,7 +13,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 	--no-header pyproject.toml requirements/build.in
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fly studio test browser lint format bench reproduce docs lock clean
+.PHONY: help setup fly studio test browser lint format bench learn reproduce docs lock clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -50,6 +51,9 @@ format: $(VENV)/.dev ## put the code in style
 bench: $(VENV)/.dev ## measure how fast it flies
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
+learn: $(VENV)/.rl ## learn to hover with a slung load and keep the policy in learned/
+	@$(BIN)/python examples/learn_hover.py $(ARGS)
+
 reproduce: $(VENV)/.base ## run RotorTM's results again and write their page into docs/
 	@$(BIN)/skyrig reproduce rotortm --out reproduced
 	@mkdir -p docs/rotortm
@@ -62,6 +66,8 @@ docs: $(VENV)/.dev ## build the documentation into site/
 lock: $(VENV)/.dev ## choose versions anew and write requirements/*.lock
 	@$(COMPILE) --upgrade --output-file requirements/base.lock
 	@$(COMPILE) --upgrade --extra dev --constraint requirements/base.lock --output-file requirements/dev.lock
+	@$(COMPILE) --upgrade --extra rl --constraint requirements/base.lock --constraint requirements/dev.lock \
+	    --excludes requirements/rl-unlocked.txt --output-file requirements/rl.lock
 
 clean: ## remove .venv, caches and what building left behind
 	@rm -rf $(VENV) build dist site .pytest_cache .ruff_cache .hypothesis
@@ -90,4 +96,10 @@ $(VENV)/.base: $(VENV)/.made requirements/base.lock pyproject.toml
 $(VENV)/.dev: $(VENV)/.base requirements/dev.lock
 	@echo "Installing what tests, checks and documentation need into $(VENV)"
 	@$(PIP) --require-hashes -r requirements/dev.lock
+	@touch $@
+
+$(VENV)/.rl: $(VENV)/.dev requirements/rl.lock
+	@echo "Installing what learning needs into $(VENV): $(TORCH) is large (TORCH= takes another build)"
+	@$(PIP) "$(TORCH)"
+	@$(PIP) --require-hashes --no-deps -r requirements/rl.lock
 	@touch $@

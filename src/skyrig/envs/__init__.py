@@ -1,0 +1,20 @@
+"""Learning environments: scenarios as tasks for agents, in pure JAX, for Gymnasium and for PettingZoo."""
+
+from skyrig.envs.actions import LEVELS, Level
+from skyrig.envs.catalogue import CATALOGUE, build
+from skyrig.envs.environment import Environment, EnvState
+from skyrig.envs.many import Many
+from skyrig.envs.tasks import Rewards, Spread, Task
+
+__all__ = [
+    "CATALOGUE",
+    "LEVELS",
+    "EnvState",
+    "Environment",
+    "Level",
+    "Many",
+    "Rewards",
+    "Spread",
+    "Task",
+    "build",
+]

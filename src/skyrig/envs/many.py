@@ -1,0 +1,223 @@
+"""Many flights of one environment at once: in chunks that fit the cache, spread over the cores.
+
+Flights are independent of one another and of how many there are: the flight with the same key and the same
+actions is the same flight. What ends starts again by itself, in the same step or in the next one.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from skyrig import checks
+from skyrig.envs.environment import Environment, EnvState
+from skyrig.errors import InputError
+from skyrig.sim.batch import CHUNK
+from skyrig.sim.stepping import choose, when
+
+
+class Lanes(eqx.Module):
+    """Flights under way: chunks in front, flights of a chunk last; a flight alone has neither axis."""
+
+    state: EnvState
+    over: Array
+    """Whether the last step ended an episode that has not started again."""
+
+
+class Outcome(NamedTuple):
+    """What a step of many flights brings, flights first in every array."""
+
+    observation: Any
+    """(flights, size), or (flights, n, size) where every vehicle observes for itself; float32."""
+    reward: Any
+    """(flights,) float32."""
+    terminated: Any
+    truncated: Any
+    final: Any
+    """The observation before a start in the same step; elsewhere the same as `observation`."""
+    info: Any
+    """Of the period that was flown, before any start: (flights,) by name."""
+    started: Any
+    """(flights,) whether a new episode began in this step: `observation` is then its first."""
+
+
+def split(count: int, threads: int, chunk: int = CHUNK) -> tuple[int, int, int]:
+    """Parts, chunks in a part and flights in a chunk for `count` flights; they may hold a few more."""
+    parts = min(threads, -(-count // chunk))
+    chunks = -(-count // (parts * chunk))
+    return parts, chunks, -(-count // (parts * chunks))
+
+
+MODES = ("same", "next", "never")
+"""When a flight that has ended starts again: in the same step, in the next one, or when it is told to."""
+
+
+class Many:
+    """A batch of flights that goes on as long as it is stepped.
+
+    In mode "next" the step after an end ignores that flight's action, starts it again, and rewards nothing.
+
+    Args:
+        environment: What is flown.
+        count: How many flights.
+        mode: One of `MODES`.
+        threads: Threads to spread them over; one for each core if left out.
+        chunk: Most flights computed together.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        count: int,
+        mode: str = "next",
+        threads: int | None = None,
+        chunk: int = CHUNK,
+    ) -> None:
+        if count < 1:
+            raise InputError(f"count must be at least 1, not {count}.")
+        self.environment = environment
+        self.count = count
+        self.mode = checks.choice("mode", mode, MODES)
+        self._parts, self._chunks, self._size = split(count, threads or os.cpu_count() or 1, chunk)
+        self._pool = ThreadPoolExecutor(self._parts) if self._parts > 1 else None
+        self._lanes: list[Lanes] | None = None
+
+    def reset(self, keys: np.ndarray) -> Any:
+        """Start every flight anew from its key (count, 2); observations, flights first."""
+        cut = self._cut(keys)
+        return self._begin([np.moveaxis(part, -1, 1) if part.ndim == 3 else part for part in cut])
+
+    def restart(self) -> Any:
+        """Start every flight anew by its own chances; observations, flights first."""
+        return self._begin([lanes.state.key for lanes in self._under_way()])
+
+    def step(self, actions: np.ndarray | Array) -> Outcome:
+        """One control period of every flight.
+
+        Args:
+            actions: (count, n * a), or (count, n, a) with one row for each vehicle.
+        """
+        flown = self._each(_flown, self._under_way(), self._cut(actions), [self.mode] * self._parts)
+        self._lanes = [lanes for lanes, _ in flown]
+        return jax.tree.map(lambda *leaves: self._joined(leaves), *(outcome for _, outcome in flown))
+
+    def close(self) -> None:
+        """Let the threads go."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def _under_way(self) -> list[Lanes]:
+        if self._lanes is None:
+            raise InputError("reset must be called before anything else.")
+        return self._lanes
+
+    def _begin(self, keys: list[Any]) -> Any:
+        begun = self._each(_begun, keys)
+        self._lanes = [lanes for lanes, _ in begun]
+        return self._joined([observation for _, observation in begun])
+
+    def _each(self, work: Any, *columns: Any) -> list[Any]:
+        """`work` for every part; in threads, since compiled code lets go of Python's lock."""
+        rows = [(self.environment, *row) for row in zip(*columns, strict=True)]
+        if self._pool is None:
+            return [work(*row) for row in rows]
+        return list(self._pool.map(lambda row: jax.block_until_ready(work(*row)), rows))
+
+    def _cut(self, rows: Any) -> list[Any]:
+        """Rows of flights, (chunks, size, ...) for each part; the last flight fills up what is missing."""
+        if self.count == 1:
+            return [rows[0]]
+        whole = self._parts * self._chunks * self._size
+        if whole != self.count:
+            rows = rows[np.minimum(np.arange(whole), self.count - 1)]
+        shaped = rows.reshape((self._parts, self._chunks, self._size, *rows.shape[1:]))
+        return [shaped[part] for part in range(self._parts)]
+
+    def _joined(self, parts: Any) -> Any:
+        if len(parts) == 1:
+            return parts[0] if parts[0].shape[0] == self.count else parts[0][: self.count]
+        return np.concatenate([np.asarray(part) for part in parts])[: self.count]
+
+
+def _flights_last(rows: Array, many: bool) -> Array:
+    """(chunks, size, ...) to (chunks, ..., size), the components in reverse order."""
+    return rows.transpose((0, *range(rows.ndim - 1, 0, -1))) if many else rows.T
+
+
+def _flights_first(leaf: Array, many: bool) -> Array:
+    """(chunks, ..., size) to (chunks * size, ...), the components in reverse order."""
+    if not many:
+        return leaf.T[None]
+    turned = leaf.transpose((0, *range(leaf.ndim - 1, 0, -1)))
+    return turned.reshape((-1, *turned.shape[2:]))
+
+
+def _chunk_by_chunk(work: Any, given: Any, many: bool) -> Any:
+    return jax.lax.map(work, given) if many else work(given)
+
+
+@eqx.filter_jit
+def _begun(env: Environment, keys: Array) -> tuple[Lanes, Array]:
+    """Flights from keys (chunks, 2, size)."""
+    many = keys.ndim == 3
+    state, observation = _chunk_by_chunk(env.reset, keys, many)
+    return Lanes(state, jnp.zeros(state.tick.shape, bool)), _flights_first(observation, many)
+
+
+@eqx.filter_jit
+def _stepped(env: Environment, lanes: Lanes, actions: Array) -> tuple[Lanes, Outcome]:
+    """One period of all flights; those that were over get no reward, and have yet to be started again."""
+    many = lanes.over.ndim == 2
+    by_vehicle = actions.reshape((*lanes.over.shape, env.count, env.action_size))
+
+    def chunk(part: tuple[Lanes, Array]) -> tuple[Lanes, Outcome]:
+        lanes, action = part
+        state, seen, reward, terminated, truncated, info = env.step(lanes.state, action)
+        going = ~lanes.over
+        terminated, truncated = terminated & going, truncated & going
+        reward = jnp.where(going, reward, 0.0)
+        outcome = Outcome(seen, reward, terminated, truncated, seen, info, lanes.over)
+        return Lanes(state, terminated | truncated), outcome
+
+    new, outcome = _chunk_by_chunk(chunk, (lanes, _flights_last(by_vehicle, many)), many)
+    return new, jax.tree.map(lambda leaf: _flights_first(leaf, many), outcome)
+
+
+@eqx.filter_jit
+def _again(env: Environment, state: EnvState, which: Array, seen: Array) -> tuple[EnvState, Array]:
+    """The flights in `which` from the start, and the others as they are."""
+    many = which.ndim == 2
+
+    def chunk(part: tuple[EnvState, Array, Array]) -> tuple[EnvState, Array]:
+        state, which, seen = part
+
+        def start(carry: tuple[EnvState, Array]) -> tuple[EnvState, Array]:
+            return choose(which, env.reset(carry[0].key), carry)
+
+        return when(jnp.any(which), start, (state, seen))
+
+    rows = seen.reshape((*which.shape, *seen.shape[1:]))
+    new, seen = _chunk_by_chunk(chunk, (state, which, _flights_last(rows, many)), many)
+    return new, _flights_first(seen, many)
+
+
+def _flown(env: Environment, lanes: Lanes, actions: Any, mode: str) -> tuple[Lanes, Outcome]:
+    """One period of one part, with what starts again; a program of its own, which not every step needs."""
+    new, out = _stepped(env, lanes, actions)
+    if mode == "never":
+        return Lanes(new.state, lanes.over), out
+    which = new.over if mode == "same" else lanes.over
+    starting = np.asarray(which)
+    over = jnp.zeros_like(which) if mode == "same" else new.over
+    if not starting.any():
+        return Lanes(new.state, over), out._replace(started=starting.reshape(-1))
+    state, seen = _again(env, new.state, which, out.observation)
+    final = out.observation if mode == "same" else seen
+    return Lanes(state, over), out._replace(observation=seen, final=final, started=starting.reshape(-1))

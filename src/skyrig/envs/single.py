@@ -1,0 +1,71 @@
+"""One flight as a Gymnasium environment."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skyrig.envs.arrays import giver
+from skyrig.envs.catalogue import build
+from skyrig.envs.environment import Environment
+from skyrig.envs.extras import need
+from skyrig.envs.many import Many
+from skyrig.envs.spaces import action_box, key_of, observation_box, shaped
+from skyrig.errors import InputError
+
+gymnasium = need("gymnasium")
+
+
+class RigEnv(gymnasium.Env):
+    """One flight of an environment: of that of its class, or of any that was built.
+
+    Args:
+        environment: One that was built already, instead of `options`.
+        options: What `skyrig.envs.build` takes.
+        array_type: "numpy", "jax" or "torch".
+    """
+
+    TASK: ClassVar[str] = "hover"
+    metadata = {"render_modes": []}
+
+    def __init__(
+        self,
+        environment: Environment | None = None,
+        *,
+        array_type: str = "numpy",
+        render_mode: None = None,
+        **options: Any,
+    ) -> None:
+        self.environment = build(self.TASK, **options) if environment is None else environment
+        self.observation_space = observation_box(self.environment)
+        self.action_space = action_box(self.environment)
+        self.render_mode = render_mode
+        self._give = giver(array_type)
+        self._many = Many(self.environment, 1, "never", threads=1)
+        self._begun = False
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict]:
+        """Start an episode; without a seed, by the chances that follow the last one's."""
+        super().reset(seed=seed)
+        if seed is None and self._begun:
+            observation = self._many.restart()
+        else:
+            seed = int(self.np_random.integers(2**63)) if seed is None else seed
+            observation = self._many.reset(key_of(seed)[None])
+        self._begun = True
+        return self._give(observation)[0], {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """One control period."""
+        if not self._begun:
+            raise InputError("reset must be called before step.")
+        out = self._many.step(shaped(action, self.action_space.shape)[None])
+        info = {name: np.asarray(value)[0].item() for name, value in out.info.items()}
+        return (
+            self._give(out.observation)[0],
+            float(out.reward[0]),
+            bool(out.terminated[0]),
+            bool(out.truncated[0]),
+            info,
+        )
