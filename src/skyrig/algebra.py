@@ -7,6 +7,7 @@ Arrays that people hand in or get back have xyz last, as usual.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import jax
@@ -86,11 +87,26 @@ def as_jax(value: Any, dtype: Any = None) -> Array:
     """`value` as a JAX array.
 
     Numbers from the host are moved, not computed with: unlike `jax.numpy.asarray` this compiles nothing, and
-    compiling for a few dozen arrays of different shapes is most of a second.
+    compiling for a few dozen arrays of different shapes is most of a second. Small arrays are moved once:
+    thousands of rigs have most of their numbers in common, and JAX's arrays do not change.
     """
     if isinstance(value, jax.Array):
         return value if dtype is None or value.dtype == dtype else value.astype(dtype)
-    return jax.device_put(np.asarray(value, dtype))
+    array = np.asarray(value, dtype)
+    if array.nbytes <= SMALL:
+        return _moved(array.tobytes(), array.shape, array.dtype.str)
+    return jax.device_put(array)
+
+
+SMALL = 512
+"""Arrays of up to this many bytes are moved once."""
+
+
+@lru_cache(maxsize=8192)
+def _moved(content: bytes, shape: tuple[int, ...], dtype: str) -> Array:
+    # at once, even while something is traced: what is kept must not belong to a trace
+    with jax.ensure_compile_time_eval():
+        return jax.device_put(np.frombuffer(content, dtype).reshape(shape))
 
 
 def traced(*values: object) -> bool:
