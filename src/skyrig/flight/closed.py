@@ -14,8 +14,9 @@ from skyrig.errors import InputError
 from skyrig.flight.assembly import assemble, track
 from skyrig.flight.flight import Flight, Impact, Inputs
 from skyrig.flight.impacts import impacts
-from skyrig.sim.loop import Outside, closed_loop
+from skyrig.sim.loop import closed_loop
 from skyrig.sim.pilot import Noise
+from skyrig.sim.preparation import Outside
 
 if TYPE_CHECKING:
     from skyrig.scenario.build import Built

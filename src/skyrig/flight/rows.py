@@ -21,8 +21,8 @@ from skyrig.scenario.build import Built, assembled, make_start, make_teams
 from skyrig.scenario.controllers import OPEN_LOOP
 from skyrig.scenario.scenario import Scenario
 from skyrig.scenario.spec import Cut, Poke
-from skyrig.sim.loop import Outside, grid_of
 from skyrig.sim.plan import Schedule, schedule
+from skyrig.sim.preparation import Outside, grid_of
 
 MOST_KEPT = 256
 """Most things of each kind that are kept."""

@@ -19,9 +19,9 @@ from skyrig.algebra import apply, as_jax, rotation_matrix
 from skyrig.control.interface import Controller
 from skyrig.errors import InputError
 from skyrig.planning import Reference
-from skyrig.sim.loop import prepare
 from skyrig.sim.pilot import Pilot
 from skyrig.sim.plan import Plan
+from skyrig.sim.preparation import prepare
 from skyrig.sim.stepping import Log
 from skyrig.sim.walk import Walk, walk
 

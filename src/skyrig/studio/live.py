@@ -26,11 +26,11 @@ from skyrig.flight.frames import Frames
 from skyrig.programs import Program, Shapes
 from skyrig.scenario.controllers import OPEN_LOOP
 from skyrig.sim.events import events, raise_troubles
-from skyrig.sim.loop import of_arrays
 from skyrig.sim.openloop import xyz_last
 from skyrig.sim.packing import Layout
 from skyrig.sim.pilot import Noise, Pilot, Surroundings, resumed
 from skyrig.sim.plan import Cut, Plan, Poke
+from skyrig.sim.preparation import of_arrays
 from skyrig.sim.stepping import LOG_FULL, OK, Log
 from skyrig.sim.walk import first_row, walk_packed
 from skyrig.studio.aims import Aims
