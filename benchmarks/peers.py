@@ -33,7 +33,7 @@ def started(python: Path) -> tuple[list[Here | Elsewhere], list[str]]:
             if not python.exists():
                 raise RuntimeError("the environment of the other simulators is not there")
             groups.append(Elsewhere(python, HERE / f"peer_{name}.py"))
-        except (OSError, RuntimeError) as error:
+        except (OSError, RuntimeError, ValueError) as error:
             missing.append(f"{name} was not measured: {error}.")
     return groups, missing
 
@@ -50,7 +50,7 @@ def measured(groups: list[Here | Elsewhere], rounds: int, missing: list[str]) ->
                 continue
             try:
                 taken.setdefault(place, []).append(group.measure(index))
-            except (OSError, RuntimeError) as error:
+            except (OSError, RuntimeError, ValueError) as error:
                 lost.add(id(group))
                 missing.append(f"{group.entries[index].who} failed while it was measured: {error}.")
     rows = []

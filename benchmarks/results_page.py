@@ -36,7 +36,8 @@ instant at which a cable goes slack or taut.
 """
 NOTES = """
 rotorpy's flights include the sensors of its environment; its batched mode needs torch, which is not installed
-here. crazyflow is shown with two of its models of a drone, both with Euler's method, the cheapest it has.
+here. crazyflow is shown with two of its models of a drone, both with Euler's method, the cheapest it has,
+and with the same option of XLA as skyrig, which makes its single flights faster.
 """
 WHOLE = """A call of `fly_many` is counted whole: drawing values, building rigs and controllers, flying.
 """

@@ -5,6 +5,7 @@ Needs nothing but Python, so that other simulators' environments can run it too.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -68,8 +69,8 @@ class Elsewhere:
     """
 
     def __init__(self, python: Path, script: Path) -> None:
-        # skyrig's defaults of JAX are not theirs
-        theirs = {name: it for name, it in os.environ.items() if not name.startswith(("JAX_", "XLA_"))}
+        # skyrig's defaults of JAX are not theirs; its option of XLA is, for it makes their loops faster too
+        theirs = {name: it for name, it in os.environ.items() if not name.startswith("JAX_")}
         self._told = tempfile.TemporaryFile("w+")  # noqa: SIM115  as long as the process
         self._process = subprocess.Popen(
             [str(python), str(script)],
@@ -91,7 +92,8 @@ class Elsewhere:
     def close(self) -> None:
         """Let the process end."""
         assert self._process.stdin is not None
-        self._process.stdin.close()
+        with contextlib.suppress(OSError):  # it may have ended already
+            self._process.stdin.close()
         self._process.wait(timeout=60)
 
     def _answer(self, key: str):
