@@ -72,8 +72,10 @@ class Elsewhere:
         # skyrig's defaults of JAX are not theirs; its option of XLA is, for it makes their loops faster too
         theirs = {name: it for name, it in os.environ.items() if not name.startswith("JAX_")}
         self._told = tempfile.TemporaryFile("w+")  # noqa: SIM115  as long as the process
+        self._room = tempfile.TemporaryDirectory()  # simulators leave logs where they run
         self._process = subprocess.Popen(
-            [str(python), str(script)],
+            [str(python.absolute()), str(script.absolute())],
+            cwd=self._room.name,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._told,
@@ -95,6 +97,7 @@ class Elsewhere:
         with contextlib.suppress(OSError):  # it may have ended already
             self._process.stdin.close()
         self._process.wait(timeout=60)
+        self._room.cleanup()
 
     def _answer(self, key: str):
         assert self._process.stdout is not None
