@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +17,7 @@ from turns import Contender, Entry
 
 import skyrig
 from skyrig.control import build
-from skyrig.sim.batch import advance_in_chunks, spread
+from skyrig.sim.batch import CHUNK, advance_in_chunks, spread
 
 try:
     from skyrig import fly_many
@@ -65,7 +66,11 @@ def _closed_loop(fly_many: Callable, name: str, vary: dict[str, str], words: str
     seconds = 10.0
     scenario = skyrig.load(name).with_overrides({"duration": seconds, "loop.step": STEP})
     entry = Entry(f"skyrig, fly_many, {words}", WORDS[name], "full, 100 Hz", OURS, BATCH, seconds)
-    return entry, lambda: fly_many(scenario, BATCH, vary, seed=1)
+
+    def fly(flights: int) -> object:
+        return fly_many(scenario, flights, vary, seed=1)
+
+    return entry, partial(fly, BATCH), partial(fly, CHUNK)
 
 
 def _open_loop(name: str) -> Contender:

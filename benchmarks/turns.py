@@ -33,10 +33,12 @@ class Entry:
     """Simulated in each (s)."""
 
 
-Contender = tuple[Entry, Callable[[], object]]
+Call = Callable[[], object]
+Contender = tuple[Entry, Call] | tuple[Entry, Call, Call]
+"""What is done, the call that does it, and a shorter call that warms it up, if there is one."""
 
 
-def cpu_seconds_of(call: Callable[[], object]) -> float:
+def cpu_seconds_of(call: Call) -> float:
     """CPU seconds of a call, all threads of this process."""
     start = time.process_time()
     call()
@@ -47,10 +49,10 @@ class Here:
     """Contenders in this process, warmed up."""
 
     def __init__(self, contenders: list[Contender]) -> None:
-        self.entries = [entry for entry, _ in contenders]
-        self._calls = [call for _, call in contenders]
-        for call in self._calls:
-            call()
+        self.entries = [it[0] for it in contenders]
+        self._calls = [it[1] for it in contenders]
+        for it in contenders:
+            it[-1]()
 
     def measure(self, index: int) -> float:
         """CPU seconds of one call of a contender."""
