@@ -7,17 +7,19 @@ TORCH ?= torch==2.13.0
 
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-input --progress-bar off
+PEERS := .venv-peers
+PIP_INSTALL := -m pip install -qq --disable-pip-version-check --no-input --progress-bar off
+PIP := $(BIN)/python $(PIP_INSTALL)
 PYTHONS := $(PYTHON) python3.13 python3.12 python3.11 python3 python
-COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	--no-header pyproject.toml requirements/build.in
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header
+COMPILE := $(LOCK) pyproject.toml requirements/build.in
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fly studio test browser lint format bench learn reproduce docs lock clean
+.PHONY: help setup fly studio test browser lint format bench bench-peers learn reproduce docs lock clean
 .DELETE_ON_ERROR:
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 setup: $(VENV)/.base ## install skyrig into .venv
 
@@ -51,6 +53,9 @@ format: $(VENV)/.dev ## put the code in style
 bench: $(VENV)/.dev ## measure how fast it flies
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
+bench-peers: $(VENV)/.dev $(PEERS)/.peers ## measure it next to other simulators and write docs/benchmarks.md
+	@$(BIN)/python benchmarks/peers.py --peers $(PEERS)/bin/python $(ARGS)
+
 learn: $(VENV)/.rl ## learn to hover with a slung load and keep the policy in learned/
 	@$(BIN)/python examples/learn_hover.py $(ARGS)
 
@@ -68,9 +73,10 @@ lock: $(VENV)/.dev ## choose versions anew and write requirements/*.lock
 	@$(COMPILE) --upgrade --extra dev --constraint requirements/base.lock --output-file requirements/dev.lock
 	@$(COMPILE) --upgrade --extra rl --constraint requirements/base.lock --constraint requirements/dev.lock \
 	    --excludes requirements/rl-unlocked.txt --output-file requirements/rl.lock
+	@$(LOCK) --upgrade requirements/peers.in --output-file requirements/peers.lock
 
-clean: ## remove .venv, caches and what building left behind
-	@rm -rf $(VENV) build dist site .pytest_cache .ruff_cache .hypothesis
+clean: ## remove environments, caches and what building left behind
+	@rm -rf $(VENV) $(PEERS) build dist site .pytest_cache .ruff_cache .hypothesis
 	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps below say what .venv holds, so set-up runs only when a lock or pyproject.toml changes.
@@ -102,4 +108,11 @@ $(VENV)/.rl: $(VENV)/.dev requirements/rl.lock
 	@echo "Installing what learning needs into $(VENV): $(TORCH) is large (TORCH= takes another build)"
 	@$(PIP) "$(TORCH)"
 	@$(PIP) --require-hashes --no-deps -r requirements/rl.lock
+	@touch $@
+
+# Other simulators, in an environment of their own: they need other versions of what skyrig needs.
+$(PEERS)/.peers: $(VENV)/.made requirements/peers.lock
+	@echo "Installing the simulators that skyrig is measured against into $(PEERS)"
+	@$(BIN)/python -m venv --clear $(PEERS)
+	@$(PEERS)/bin/python $(PIP_INSTALL) --require-hashes -r requirements/peers.lock
 	@touch $@

@@ -17,11 +17,13 @@ import jax.numpy as jnp
 import mujoco
 import mujoco_rig
 import numpy as np
+import precision
 from rich.console import Console
 from rich.table import Table
+from rigs import ring, start, triangle
 from timing import cpu_seconds
 
-from skyrig import Cable, Slung, airframe, closed_loop, payload, trim
+from skyrig import airframe, closed_loop, trim
 from skyrig.control import build
 from skyrig.planning import circle
 from skyrig.rigs import Inputs
@@ -29,31 +31,7 @@ from skyrig.sim import loop, openloop
 from skyrig.sim.batch import advance, advance_in_chunks, spread
 
 STEP = 2e-3
-RATE = np.array([0.3, 0.2, 1.0])
 console = Console()
-
-
-def ring(n: int, length: float = 1.0) -> Slung:
-    """n dragonflies around the box."""
-    turn = 2 * np.pi * np.arange(n) / n
-    points = (
-        0.4 * np.stack([np.cos(turn), np.sin(turn), 0.2 + 0 * turn], axis=1) if n > 1 else np.zeros((1, 3))
-    )
-    return Slung.build([airframe("dragonfly")] * n, payload("box"), [Cable(length, p) for p in points])
-
-
-def triangle() -> Slung:
-    """Three dragonflies on the triangle, 1 m cables."""
-    load = payload("triangle")
-    points = load.attachment_points("cable", 3)
-    return Slung.build([airframe("dragonfly")] * 3, load, [Cable(1.0, p) for p in points])
-
-
-def start(rig: Slung, rate: np.ndarray = RATE):
-    """Hover with a turning payload, and the thrusts that hold it up."""
-    hover = trim(rig, [0, 0, 5.0])
-    state = eqx.tree_at(lambda s: s.payload.rate, hover.state, jnp.asarray(rate))
-    return state, Inputs(jnp.asarray(hover.thrust), jnp.zeros((3, rig.count)))
 
 
 def throughput() -> None:
@@ -104,61 +82,20 @@ def throughput() -> None:
     console.print(f"Events a flight: {per['calm']:.1f} and {per['busy']:.1f}; troubles: {worst}.")
 
 
-def work_precision(angle: float, velocity: np.ndarray, rate: np.ndarray) -> None:
-    """CPU time to put the payload within 1e-4 m after 2 s, skyrig against the best MuJoCo can do.
-
-    The payload starts with `velocity` and body rate `rate`, level, under upright cables so that nothing snaps
-    at the start. Every vehicle is tilted outwards by `angle` (rad) and, if so, pulls a little more than its
-    share, so that the cables swing out and back as well.
-    """
-    rig = triangle()
-    state, inputs = start(rig)
-    thrust = np.asarray(inputs.thrust)
-    outward = np.asarray(rig.attachment)[:2] / np.linalg.norm(np.asarray(rig.attachment)[:2], axis=0)
-    axis = np.sin(angle / 2) * np.stack([-outward[1], outward[0], np.zeros(3)])
-    tilt = np.concatenate([np.full((1, 3), np.cos(angle / 2)), axis])
-    if angle:
-        thrust = thrust * [1.08, 1.0, 1.04] / np.cos(angle)
-    inputs = eqx.tree_at(lambda i: i.thrust, inputs, jnp.asarray(thrust))
-    state = eqx.tree_at(lambda s: s.vehicles.attitude, state, jnp.asarray(tilt))
-    state = eqx.tree_at(lambda s: s.payload.rate, state, jnp.asarray(rate))
-    state = eqx.tree_at(lambda s: s.payload.velocity, state, jnp.asarray(velocity))
-
-    def ours(steps: int) -> np.ndarray:
-        end, log = advance(rig, state, inputs, 2.0 / steps, steps, 16)
-        assert int(log.count) == 0, "a taut flight"
-        return np.asarray(jax.block_until_ready(end.payload.position))
-
-    exact = ours(20000)
-    table = Table(title=f"Payload's place after 2 s of a taut swing, vehicles tilted {angle:g} rad")
+def work_precision(kind: str) -> None:
+    """CPU time against error, skyrig against the best MuJoCo can do."""
+    flown = precision.study(precision.FLIGHTS[kind])
+    table = Table(title=f"Payload's place after {precision.SECONDS:g} s: {flown.flight.words}")
     for column in ("who", "step (ms)", "error (m)", "CPU ms"):
         table.add_column(column, justify="left" if column == "who" else "right")
-    best = {"skyrig": np.inf, "MuJoCo": np.inf}
-
-    def tried(who: str, name: str, step: float, fly, rounds: int) -> bool:
-        error = np.linalg.norm(fly() - exact)
-        spent = cpu_seconds({"it": fly}, rounds)["it"] * 1e3
-        table.add_row(name, f"{step * 1e3:g}", f"{error:.1e}", f"{spent:.3f}")
-        if error < 1e-4:
-            best[who] = min(best[who], spent)
-        return bool(error < 1e-4)
-
-    for steps in (25, 50, 100, 200, 400):
-        tried("skyrig", "skyrig", 2 / steps, lambda steps=steps: ours(steps), 15)
-    for integrator in ("Euler", "implicitfast", "RK4"):
-        for step in (4e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5, 2e-5, 1e-5):
-            model = mujoco_rig.model(step, integrator)
-
-            def fly(model=model) -> np.ndarray:
-                return mujoco_rig.fly(model, thrust, rate, velocity, 2.0, tilt.T)
-
-            if tried("MuJoCo", f"MuJoCo {integrator}", step, fly, 1):
-                break
+    for it in flown.points:
+        table.add_row(it.who, f"{it.step * 1e3:g}", f"{it.error:.1e}", f"{it.cpu * 1e3:.3f}")
     console.print(table)
-    times = best["MuJoCo"] / best["skyrig"]
-    console.print(
-        f"To 1e-4 m: skyrig {best['skyrig']:.3f} ms, MuJoCo at best {best['MuJoCo']:.1f} ms: {times:.0f}x."
-    )
+    for it in flown.compared():
+        console.print(
+            f"To {it.error:.0e} m: skyrig {it.ours * 1e3:.3f} ms, MuJoCo at best {it.theirs * 1e3:.1f} ms: "
+            f"{it.times:.0f}x."
+        )
 
 
 def in_the_loop() -> None:
@@ -269,8 +206,8 @@ if __name__ == "__main__":
         f"MuJoCo {mujoco.__version__}, JAX {jax.__version__}, {os.cpu_count()} cores; CPU time, medians."
     )
     throughput()
-    work_precision(0.25, np.array([1.0, 0.5, 0.0]), np.array([0.0, 0.0, 2.0]))
-    work_precision(0.0, np.array([1.6, 0.8, 0.0]), np.array([0.0, 0.0, 4.0]))
+    for kind in precision.FLIGHTS:
+        work_precision(kind)
     in_the_loop()
     growth()
     first_call()

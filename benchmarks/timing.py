@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from typing import TypeVar
+
+Name = TypeVar("Name", bound=Hashable)
 
 
-def cpu_seconds(contenders: dict[str, Callable[[], object]], rounds: int = 7) -> dict[str, float]:
+def cpu_seconds(contenders: dict[Name, Callable[[], object]], rounds: int = 7) -> dict[Name, float]:
     """Median CPU seconds (all threads of this process) of one call of each, in turns after a warm-up."""
     for call in contenders.values():
         call()
-    taken: dict[str, list[float]] = {name: [] for name in contenders}
+    taken: dict[Name, list[float]] = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, call in contenders.items():
             start = time.process_time()
