@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from functools import partial
 
-import jax
-import jax.numpy as jnp
 import mujoco
 import mujoco.rollout
 import mujoco_rig
@@ -17,12 +14,7 @@ from turns import Contender, Entry
 
 import skyrig
 from skyrig.control import build
-from skyrig.sim.batch import CHUNK, advance_in_chunks, spread
-
-try:
-    from skyrig import fly_many
-except ImportError:
-    fly_many = None
+from skyrig.sim.batch import CHUNK
 
 STEP = 2e-3
 BATCH = 1024
@@ -38,11 +30,8 @@ HELD = "none, thrusts held"
 
 def ours() -> list[Contender]:
     """skyrig: one flight and a batch of each scenario."""
-    one = [_one(name) for name in WORDS]
-    if fly_many is None:
-        return one + [_open_loop(name) for name in WORDS]
     kinds = ((ONE, NOISE, "noise drawn"), (THREE, NOISE, "noise drawn"), (THREE, MASS, "load's mass drawn"))
-    return one + [_closed_loop(fly_many, *kind) for kind in kinds]
+    return [_one(name) for name in WORDS] + [_closed_loop(*kind) for kind in kinds]
 
 
 def _one(name: str) -> Contender:
@@ -61,27 +50,16 @@ def _one(name: str) -> Contender:
     return entry, fly
 
 
-def _closed_loop(fly_many: Callable, name: str, vary: dict[str, str], words: str) -> Contender:
+def _closed_loop(name: str, vary: dict[str, str], words: str) -> Contender:
     """A whole call of `fly_many`: values drawn, rigs and controllers built, flights flown and measured."""
     seconds = 10.0
     scenario = skyrig.load(name).with_overrides({"duration": seconds, "loop.step": STEP})
     entry = Entry(f"skyrig, fly_many, {words}", WORDS[name], "full, 100 Hz", OURS, BATCH, seconds)
 
     def fly(flights: int) -> object:
-        return fly_many(scenario, flights, vary, seed=1)
+        return skyrig.fly_many(scenario, flights, vary, seed=1)
 
     return entry, partial(fly, BATCH), partial(fly, CHUNK)
-
-
-def _open_loop(name: str) -> Contender:
-    """A batch with the thrusts of hover held."""
-    seconds = 2.0
-    built = skyrig.load(name).build()
-    state, inputs = start(built.rig, np.zeros(3))
-    batch = spread((built.rig, state, inputs), BATCH)
-    count = jnp.asarray(round(seconds / STEP))
-    entry = Entry("skyrig, advance_in_chunks", WORDS[name], HELD, OURS, BATCH, seconds)
-    return entry, lambda: jax.block_until_ready(advance_in_chunks(*batch, STEP, count))
 
 
 def mujocos() -> list[Contender]:
