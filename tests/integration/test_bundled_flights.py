@@ -38,6 +38,7 @@ EVENTFUL = {
     "drop-recover",
     "figure-8",
     "four-dragonflies-box-cut",
+    "one-dragonfly-hover",
     "six-dragonflies-box-cut",
     "six-dragonflies-thrust-loss",
     "three-dragonflies-poke",
@@ -99,6 +100,15 @@ def test_smooth_references_are_followed_to_a_tenth_of_a_millimetre(name):
         rmse = flight.metrics["tracking"]["whole"]["attitude_rmse"]
         assert rmse == pytest.approx(floor, rel=0.01), "it tilts by atan(a/g), no more"
         assert flight.metrics["tracking"]["whole"]["attitude_rmse_demanded"] < 0.02 * floor
+
+
+def test_a_load_off_its_place_is_brought_back_and_held():
+    flight = flown("one-dragonfly-hover")
+    away = errors(flight)
+    assert away[0] == pytest.approx(np.linalg.norm([0.5, 0.4, 0.3]), abs=1e-6)
+    assert away.max() < 1.05 * away[0], "it goes back, not further off"
+    assert away[flight.times > 6].max() < 0.05 * away[0], "and holds it"
+    assert count(flight, "slack") == 0 and slack_time(flight) == [0.0]
 
 
 def test_the_figure_8_is_followed_through_noise():

@@ -80,7 +80,7 @@ def test_the_poke_s_front_cable_goes_slack_and_comes_taut_again() -> None:
     ask = Ask("figures", "poke", FULL)
     found = run([ask])
     made = checks(found, (), (17,))
-    assert len(made) == 4
+    assert len(made) == 5
     assert all(check.met for check in made), made
     what = [(kind, cable) for _, kind, cable in found[ask].events]
     assert what == [("poke", None), ("slack", 1), ("impact", 1)]

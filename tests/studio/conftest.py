@@ -54,7 +54,15 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     ]
     folder = tmp_path_factory.mktemp("studio")
     with (folder / "errors").open("wb") as errors:
-        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=errors, text=True)
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            # tests that run in the background ignore Ctrl-C, and so would what they start
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
     assert process.stdout is not None
     line = process.stdout.readline()
     assert line.startswith("Studio: http://127.0.0.1:"), line
