@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import json
 import sys
-import threading
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,28 +58,33 @@ def fly(
             raise InputError(f"{place} is in the way: a folder is needed to write the flight to.")
     own = None if controller is None else load_controller(controller)
 
-    from skyrig.flight import fly as fly_scenario
+    from skyrig.flight.drawing import Drawers
     from skyrig.flight.storage import write_whole
 
-    if report:
-        # Matplotlib takes as long to import as the flight to fly, and while it is flown another core is free
-        threading.Thread(target=importlib.import_module, args=("skyrig.flight.plots",), daemon=True).start()
     console = Console(highlight=False)
+    with Drawers() if report else nullcontext() as drawers:
+        flight = _flown(known, own, controller)
+        saved = flight.save(folder)
+        write_whole(folder / "scenario.yaml", flight.scenario)
+        write_whole(folder / "metrics.json", json.dumps(flight.metrics, indent=2) + "\n")
+        _tell(flight, console)
+        console.print(f"Flight:  {saved}", soft_wrap=True)
+        if drawers is not None:
+            _draw(flight, folder, console, drawers.draw_all(flight, saved))
+
+
+def _flown(scenario: Scenario, own: Any, controller: str | None) -> Flight:
+    """The flight; what goes wrong in somebody's own controller is told in one sentence."""
+    from skyrig.flight import fly as fly_scenario
+
     try:
-        with _progress(known) as progress:
-            flight = fly_scenario(known, controller=own, progress=progress)
+        with _progress(scenario) as progress:
+            return fly_scenario(scenario, controller=own, progress=progress)
     except Exception as error:
         file = None if controller is None else Path(controller.rpartition(":")[0])
         if file is None or isinstance(error, (InputError, FlightDiverged)) or not own_lines(error, file):
             raise
         raise InputError(f"--controller {controller!r} failed: {own_fault(error, file)}.") from None
-    saved = flight.save(folder)
-    write_whole(folder / "scenario.yaml", flight.scenario)
-    write_whole(folder / "metrics.json", json.dumps(flight.metrics, indent=2) + "\n")
-    _tell(flight, console)
-    console.print(f"Flight:  {saved}", soft_wrap=True)
-    if report:
-        _draw(flight, folder, console)
 
 
 def plot(flight: tyro.conf.Positional[Folder], /, *, out: Directory | None = None) -> None:
@@ -219,12 +222,16 @@ def _tell(flight: Flight, console: Any) -> None:
         console.print(table)
 
 
-def _draw(flight: Flight, folder: Path, console: Any) -> None:
-    from skyrig.flight.plots import draw_all, save_all
+def _draw(flight: Flight, folder: Path, console: Any, pictures: Mapping[str, bytes] | None = None) -> None:
+    """Write pictures and report; `pictures` are those drawn already."""
     from skyrig.flight.report import write_report
+    from skyrig.flight.storage import write_whole
 
-    pictures = draw_all(flight)
-    for picture in save_all(flight, folder, pictures):
-        console.print(f"Picture: {picture}", soft_wrap=True)
+    if pictures is None:
+        from skyrig.flight.plots import draw_all
+
+        pictures = draw_all(flight)
+    for name, image in pictures.items():
+        console.print(f"Picture: {write_whole(folder / f'{name}.png', image)}", soft_wrap=True)
     report = write_report(flight, folder / "report.html", pictures)
     console.print(f"Report:  {report}", soft_wrap=True)

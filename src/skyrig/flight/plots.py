@@ -16,6 +16,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from skyrig.flight.distances import cable_ends
+from skyrig.flight.drawing import NAMES
 from skyrig.flight.flight import Flight
 from skyrig.flight.metrics import slack_spans
 from skyrig.flight.storage import write_whole
@@ -176,14 +177,9 @@ def impact(flight: Flight) -> Figure | None:
     return figure
 
 
-FIGURES: dict[str, Callable[[Flight], Figure | None]] = {
-    "path": path,
-    "error": error,
-    "tensions": tensions,
-    "impact": impact,
-    "attitudes": attitudes,
-    "thrusts": thrusts,
-}
+FIGURES: dict[str, Callable[[Flight], Figure | None]] = dict(
+    zip(NAMES, (path, error, tensions, impact, attitudes, thrusts), strict=True)
+)
 """Every picture by its name."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
-from skyrig.flight import playback, plots, tables
+from skyrig.flight import playback, tables
 from skyrig.flight.flight import Flight
 from skyrig.flight.storage import write_whole
 
@@ -40,7 +40,10 @@ def write_report(flight: Flight, path: Path, pictures: Mapping[str, bytes] | Non
 
 def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
     """The report as HTML; every text in it is escaped."""
-    drawn = plots.draw_all(flight) if pictures is None else pictures
+    if pictures is None:
+        from skyrig.flight.plots import draw_all  # Matplotlib takes a while to import
+
+        pictures = draw_all(flight)
     parts = [
         "<!doctype html>",
         f'<html lang="en"><head><meta charset="utf-8"><title>{escape(flight.name)}</title>',
@@ -57,8 +60,8 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
     if player is not None:
         parts += ["<h2>Playback</h2>", player]
     for name, title in _TITLES.items():
-        if name in drawn:
-            source = base64.b64encode(drawn[name]).decode("ascii")
+        if name in pictures:
+            source = base64.b64encode(pictures[name]).decode("ascii")
             parts += [f"<h2>{title}</h2>", f'<img alt="{title}" src="data:image/png;base64,{source}">']
     parts += ["<h2>Events</h2>", _events(flight)]
     for impact in flight.impacts[:5]:
