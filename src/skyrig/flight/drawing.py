@@ -77,6 +77,7 @@ def _received(stream: IO[bytes]) -> bytes:
 
 def _work() -> None:
     """Draw what is asked for, line by line."""
+    os.nice(10)  # getting ready must not hold up the flight
     from skyrig.flight.plots import draw
 
     for line in sys.stdin:
