@@ -42,10 +42,13 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a studio that runs as people run it; at last it is ended by Ctrl-C."""
+    # tests that run in the background ignore Ctrl-C, and so would what they start
+    heed = "signal.signal(signal.SIGINT, signal.default_int_handler)"
+    begin = f"import signal; from skyrig.cli import main; {heed}; main()"
     command = [
         sys.executable,
-        "-m",
-        "skyrig",
+        "-c",
+        begin,
         "studio",
         "three-dragonflies-poke",
         "--port",
@@ -54,15 +57,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     ]
     folder = tmp_path_factory.mktemp("studio")
     with (folder / "errors").open("wb") as errors:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            # tests that run in the background ignore Ctrl-C, and so would what they start
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
+        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=errors, text=True)
     assert process.stdout is not None
     line = process.stdout.readline()
     assert line.startswith("Studio: http://127.0.0.1:"), line
