@@ -125,7 +125,8 @@ def _classes(tree: Any) -> Iterator[str]:
 
 def _folder() -> Path | None:
     """Where programs are kept."""
-    base = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue] (made at run time)
+    settings: Any = jax.config  # its names are made at run time
+    base = settings.jax_compilation_cache_dir
     if not base or os.environ.get("SKYRIG_KEEP_PROGRAMS") == "0" or "://" in base:
         return None
     return Path(base).parent / "programs" if Path(base).parent.name == "skyrig" else Path(base) / "skyrig"

@@ -2,19 +2,17 @@
 
 import warnings
 
+import gymnasium
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is missing: the extra rl brings it")
-
-from gymnasium.utils.env_checker import check_env  # noqa: E402
-from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
-
-from skyrig import InputError  # noqa: E402
-from skyrig.envs import build  # noqa: E402
-from skyrig.envs.gym import IDS, SlungHover, SlungHoverVector  # noqa: E402
-from skyrig.envs.single import RigEnv  # noqa: E402
-from skyrig.envs.vector import RigVectorEnv  # noqa: E402
+from skyrig import InputError
+from skyrig.envs import build
+from skyrig.envs.gym import IDS, SlungHover, SlungHoverVector
+from skyrig.envs.single import RigEnv
+from skyrig.envs.vector import RigVectorEnv
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-
-pytest.importorskip("pettingzoo", reason="pettingzoo is missing: the extra rl brings it")
-
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
 from skyrig import InputError

@@ -35,7 +35,6 @@ def table(folder: Path) -> bytes:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The table of a sweep that nobody disturbed."""
-    pytest.importorskip("pyarrow", reason="the table needs pyarrow, of the extra [sweep]")
     folder = tmp_path_factory.mktemp("whole")
     subprocess.run(command(folder), check=True, capture_output=True)
     return table(folder)
@@ -63,7 +62,6 @@ def test_killed_three_times_it_ends_with_the_same_table(tmp_path: Path, whole: b
 
 
 def test_processes_give_the_same_table(tmp_path: Path, whole: bytes) -> None:
-    pytest.importorskip("joblib", reason="processes need joblib, of the extra [sweep]")
     subprocess.run(command(tmp_path, "--engine=processes"), check=True, capture_output=True)
     assert table(tmp_path) == whole
 

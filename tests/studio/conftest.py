@@ -32,8 +32,9 @@ FLAGS = [
 def browser() -> Iterator[Any]:
     if BROWSER is None:
         pytest.skip("needs Chromium: install the package chromium")
-    sync = pytest.importorskip("playwright.sync_api")
-    with sync.sync_playwright() as playwright:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
         yield chromium
         chromium.close()

@@ -66,7 +66,8 @@ def test_a_folder_goes_on_with_its_own_sweep_and_refuses_another(tmp_path: Path)
 
 
 def test_the_table_holds_inputs_success_and_metrics(tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
+    from pyarrow import parquet
+
     folder = Folder(tmp_path, asked())
     finished(folder)
     table = collected(folder)

@@ -10,14 +10,14 @@ from typing import Annotated, Any
 import tyro
 
 from skyrig.cli.flights import Directory
-from skyrig.cli.scenarios import Changes, changed
+from skyrig.cli.scenarios import Changes, Name, changed
 
 Vary = Annotated[tuple[str, ...], tyro.conf.arg(name="vary", metavar="PATH=DISTRIBUTION")]
 Grid = Annotated[tuple[str, ...], tyro.conf.arg(name="grid", metavar="PATH=VALUES")]
 
 
 def sweep(
-    scenario: tyro.conf.Positional[Annotated[str, tyro.conf.arg(metavar="SCENARIO")]],
+    scenario: tyro.conf.Positional[Name],
     /,
     *,
     vary: tyro.conf.UseAppendAction[Vary] = (),

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from skyrig.cli.scenarios import Changes, changed
+from skyrig.cli.flights import Directory
+from skyrig.cli.scenarios import Changes, Name, changed
+from skyrig.cli.sweeps import Vary
 from skyrig.errors import InputError
 
 if TYPE_CHECKING:
     from skyrig.flight.tuning import Tuned
 
-Name = Annotated[str, tyro.conf.arg(metavar="SCENARIO")]
-Directory = Annotated[Path, tyro.conf.arg(metavar="DIR")]
 Parameters = Annotated[tuple[str, ...], tyro.conf.arg(metavar="GAIN")]
-Vary = Annotated[tuple[str, ...], tyro.conf.arg(metavar="PATH=DISTRIBUTION")]
 
 
 def tune(

@@ -182,13 +182,14 @@ def fitted(module: Tree, like: Float[Array, " n *batch"]) -> Tree:
     """
     batch = like.ndim - 1
     changed = {}
-    for field in dataclasses.fields(module):  # pyright: ignore[reportArgumentType]
+    known: Any = module  # equinox makes every module a dataclass, which types do not say
+    for field in dataclasses.fields(known):
         value = getattr(module, field.name)
         if isinstance(value, eqx.Module):
             changed[field.name] = fitted(value, like)
         elif value is not None and "axes" in field.metadata:
             changed[field.name] = _widened(value, field.metadata["axes"] + batch, like.dtype)
-    return dataclasses.replace(module, **changed)  # pyright: ignore[reportArgumentType]
+    return dataclasses.replace(known, **changed)
 
 
 def fitted_target(target: Target, measurement: Measurement) -> Target:

@@ -209,7 +209,11 @@ def _at_slots(references: Sequence[Any], times: list[np.ndarray]) -> list[tuple[
     if len(seen) == 1 and len(times) == 1:
         references = references[:1]
     lanes = [index[0 if len(times) == 1 else k] for k in range(len(references))]
-    return [tuple(part[lane] for part in seen[id(it)]) for it, lane in zip(references, lanes, strict=True)]  # pyright: ignore[reportReturnType]
+    found = []
+    for it, lane in zip(references, lanes, strict=True):
+        position, attitude = seen[id(it)]
+        found.append((position[lane], attitude[lane]))
+    return found
 
 
 def _shake(rows: Sequence[Row], room: int) -> Any:

@@ -6,7 +6,7 @@ Colours are Okabe and Ito's; lines also differ in dash, so that grey copies can 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from skyrig.turns import between, euler_angles, turn
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 GREY = "#666666"
-STYLE = {
+STYLE: Any = {
     "font.size": 9,
     "axes.grid": True,
     "grid.alpha": 0.3,
@@ -185,7 +185,7 @@ FIGURES: dict[str, Callable[[Flight], Figure | None]] = dict(
 
 def curve(costs: np.ndarray, chosen: int) -> bytes:
     """How a cost fell from step to step, as a PNG; a mark at the step that was chosen."""
-    with matplotlib.rc_context(STYLE):  # pyright: ignore[reportArgumentType] (its keys are rcParams)
+    with matplotlib.rc_context(STYLE):
         figure, (axis,) = _rows(1, 2.6)
         axis.semilogy(costs, color=COLOURS[0])
         axis.plot([chosen], [costs[chosen]], marker="o", color=COLOURS[1], linestyle="none", label="chosen")
@@ -199,7 +199,7 @@ def curve(costs: np.ndarray, chosen: int) -> bytes:
 
 def draw(flight: Flight, name: str) -> bytes | None:
     """The picture of that name as a PNG; None where it would show nothing."""
-    with matplotlib.rc_context(STYLE):  # pyright: ignore[reportArgumentType]
+    with matplotlib.rc_context(STYLE):
         figure = FIGURES[name](flight)
         if figure is None:
             return None
@@ -215,10 +215,9 @@ def draw_all(flight: Flight) -> dict[str, bytes]:
     return {name: image for name, image in drawn.items() if image is not None}
 
 
-def save_all(flight: Flight, folder: Path, pictures: Mapping[str, bytes] | None = None) -> list[Path]:
-    """Every picture that shows something, as PNG files in `folder`; `pictures` are those drawn already."""
-    drawn = draw_all(flight) if pictures is None else pictures
-    return [write_whole(folder / f"{name}.png", image) for name, image in drawn.items()]
+def save_all(flight: Flight, folder: Path) -> list[Path]:
+    """Every picture that shows something, as PNG files in `folder`."""
+    return [write_whole(folder / f"{name}.png", image) for name, image in draw_all(flight).items()]
 
 
 def _rows(count: int, height: float, sharey: bool = False) -> tuple[Figure, Any]:

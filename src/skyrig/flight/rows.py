@@ -93,14 +93,15 @@ class Workshop:
             msgspec.json.encode((spec.rig.vehicles, spec.loop.rotor_lag)),
             lambda: Actuators.build(built.team.airframes, lag=spec.loop.rotor_lag or None),
         )
-        trees = tuple(
-            self._once(f"numbers {name}", key, lambda tree=tree: jax.tree.map(np.asarray, tree))
-            for name, key, tree in (
-                ("rig", rig, built.rig),
-                ("state", rig + start, built.state),
-                ("controller", rig + flown, made),
-                ("actuators", id(actuators), actuators),
-            )
+
+        def numbers(name: str, key: Any, tree: Any) -> Any:
+            return self._once(f"numbers {name}", key, lambda: jax.tree.map(np.asarray, tree))
+
+        trees = (
+            numbers("rig", rig, built.rig),
+            numbers("state", rig + start, built.state),
+            numbers("controller", rig + flown, made),
+            numbers("actuators", id(actuators), actuators),
         )
         outside = outside_of(built)
         ticks, grid = self._once(
@@ -120,7 +121,7 @@ class Workshop:
         )
         since = np.clip(np.searchsorted(outside.times, grid[:-1] + 1e-9, side="right") - 1, 0, None)
         around = since[np.asarray(planned.plan.hold)[: len(planned.times)]]
-        return Row(built, outside, planned, ticks, around, trees, made)  # pyright: ignore[reportArgumentType]
+        return Row(built, outside, planned, ticks, around, trees, made)
 
     def _once(self, kind: str, key: Any, make: Callable[[], Any]) -> Any:
         """What `make` makes, made once for each `key` of a `kind` while room lasts."""

@@ -54,10 +54,12 @@ def shown(value: object) -> str:
 def impact_rows(impact: Impact) -> Iterator[tuple[str, str, str, str]]:
     """An impact: name, before, after, change."""
 
+    def written(value: float) -> str:
+        return f"{round(value, 9) + 0.0:.9f}"
+
     def row(name: str, pair: Any) -> tuple[str, str, str, str]:
         before, after = (float(value) for value in pair)
-        numbers = (f"{round(value, 9) + 0.0:.9f}" for value in (before, after, after - before))
-        return (name, *numbers)  # pyright: ignore[reportReturnType]
+        return name, written(before), written(after), written(after - before)
 
     yield row("speed apart, along (m/s)", impact.along)
     yield row("speed apart, across (m/s)", impact.across)

@@ -38,8 +38,7 @@ def draw(kind: str, arrays: Arrays, entry: Mapping[str, Any]) -> bytes:
         arrays: Its data.
         entry: Its entry in flights.yaml.
     """
-    style: Any = STYLE | {"figure.constrained_layout.use": True}
-    with matplotlib.rc_context(style):
+    with matplotlib.rc_context(STYLE | {"figure.constrained_layout.use": True}):
         figure = KINDS[kind](arrays, entry)
         figure.align_ylabels()
         stream = io.BytesIO()

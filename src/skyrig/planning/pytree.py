@@ -43,8 +43,8 @@ def register() -> None:
             _register(jax.tree_util, cls)
 
 
-def _register(tree_util: Any, cls: type) -> None:
-    fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+def _register(tree_util: Any, cls: Any) -> None:
+    fields = dataclasses.fields(cls)
     fixed = [f.name for f in fields if f.metadata.get("static")]
     names = [f.name for f in fields if not f.metadata.get("static")]
 
@@ -65,7 +65,8 @@ def _register(tree_util: Any, cls: type) -> None:
 def leaves(tree: object) -> list[Any]:
     """The arrays in a `Tree`, through nested trees and tuples, without asking JAX."""
     if isinstance(tree, Tree):
-        fields = dataclasses.fields(tree)  # type: ignore[arg-type]
+        node: Any = tree  # every class derived from Tree becomes a dataclass
+        fields = dataclasses.fields(node)
         return [
             leaf for f in fields if not f.metadata.get("static") for leaf in leaves(getattr(tree, f.name))
         ]

@@ -62,7 +62,8 @@ def _put(values: dict[str, Any], steps: list[str | int], new: object, path: str,
     last = steps[-1]
     if isinstance(holder, list):
         _entered(holder, last, path, None)
-        holder[last] = new  # pyright: ignore[reportArgumentType, reportCallIssue]
+        row: Any = last  # a number, or what was just entered would have said so
+        holder[row] = new
     elif isinstance(holder, dict) and isinstance(last, str):
         holder[last] = new
     else:

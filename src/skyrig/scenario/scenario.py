@@ -129,9 +129,9 @@ class Scenario:
 
     def to_yaml(self) -> str:
         """The whole scenario as YAML, defaults written out; reading it gives the same scenario."""
-        writer = YAML(typ="safe", pure=True)
+        writer: Any = YAML(typ="safe", pure=True)  # its types leave out half of its settings
         writer.default_flow_style = None
-        writer.sort_base_mapping_type_on_output = False  # pyright: ignore[reportAttributeAccessIssue]
+        writer.sort_base_mapping_type_on_output = False
         writer.width = 100
         stream = io.StringIO()
         writer.dump(_said(msgspec.to_builtins(self.spec)), stream)

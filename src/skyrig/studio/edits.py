@@ -191,10 +191,10 @@ def _value(name: str, text: str) -> Any:
 
 def _line(value: Any) -> str:
     """A value as YAML on one line."""
-    writer = YAML(typ="safe", pure=True)
+    writer: Any = YAML(typ="safe", pure=True)  # its types leave out half of its settings
     writer.default_flow_style = True
     writer.width = 100_000
-    writer.sort_base_mapping_type_on_output = False  # pyright: ignore[reportAttributeAccessIssue]
+    writer.sort_base_mapping_type_on_output = False
     stream = io.StringIO()
     writer.dump(value, stream)
     return stream.getvalue().removesuffix("...\n").strip()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -17,8 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
+from skyrig.algebra import as_jax
 from skyrig.control.actuators import Actuators
-from skyrig.control.interface import Controller
 from skyrig.control.stepped import Told
 from skyrig.flight.closed import make_controller
 from skyrig.flight.flight import FlightEvent
@@ -28,7 +28,7 @@ from skyrig.scenario.controllers import OPEN_LOOP
 from skyrig.sim.events import events, raise_troubles
 from skyrig.sim.openloop import xyz_last
 from skyrig.sim.packing import Layout
-from skyrig.sim.pilot import Noise, Pilot, Surroundings, resumed
+from skyrig.sim.pilot import Crew, Noise, Pilot, Surroundings, resumed
 from skyrig.sim.plan import Cut, Plan, Poke
 from skyrig.sim.preparation import of_arrays
 from skyrig.sim.stepping import LOG_FULL, OK, Log
@@ -88,7 +88,7 @@ class Live:
             # held inputs are held, as by `skyrig.rollout`: nothing lags
             Actuators.build(built.team.airframes, lag=None if self.open_loop else lag or None),
             Noise.of(*noise),
-            jnp.asarray(1 / self.rate),
+            as_jax(1 / self.rate),
         )
         self._random = np.random.default_rng(built.seed)
         self._state = built.state
@@ -224,15 +224,6 @@ class Live:
         if int(log.trouble) == OK and np.isfinite(record.payload.position).all():
             return
         raise_troubles(log, times[1:], xyz_last(record.payload), xyz_last(record.vehicles))
-
-
-class Crew(NamedTuple):
-    """What stays the same from chunk to chunk."""
-
-    controller: Controller
-    actuators: Actuators
-    noise: Noise
-    period: Any
 
 
 def _pilot(crew: Crew, ticks: dict[str, Any], around: dict[str, Any]) -> Pilot:

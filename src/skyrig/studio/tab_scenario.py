@@ -70,7 +70,7 @@ class ScenarioTab:
         form = form_of(self.scenario)
         known = self.scenario.name in self.pick.options
         self.pick.value = self.scenario.name if known else PICK
-        for field, value in (
+        pairs: list[tuple[Any, Any]] = [
             (self.kind, form.kind),
             (self.count, form.count),
             (self.team, form.team),
@@ -87,11 +87,12 @@ class ScenarioTab:
             (self.noise[2], form.noise_attitude),
             (self.noise[3], form.noise_rate),
             (self.others, ""),
-        ):
+        ]
+        for field, value in pairs:
             options = getattr(field, "options", None)
             if options is not None and value not in options:
-                field.options = (*options, value)  # pyright: ignore[reportAttributeAccessIssue]
-            field.value = value  # pyright: ignore[reportAttributeAccessIssue]
+                field.options = (*options, value)
+            field.value = value
 
     def form(self) -> Form:
         """The fields now."""
