@@ -95,7 +95,9 @@ def relative_rotation(
     rotation: Float[Array, "3 3 ..."], wanted: Float[Array, "3 3 ..."]
 ) -> Float[Array, "3 3 ..."]:
     """R^T R_d: takes vectors from the wanted body frame into the actual one."""
-    return (rotation[:, :, None] * wanted[:, None]).sum(0)
+    # written out: XLA hands a sum of products this large to a library, which no loop in one kernel can hold
+    first, second, third = (row[:, None] * other[None] for row, other in zip(rotation, wanted, strict=True))
+    return first + second + third
 
 
 def rotation_error(relative: Float[Array, "3 3 ..."]) -> Float[Array, "3 ..."]:

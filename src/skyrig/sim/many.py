@@ -95,18 +95,32 @@ def fly_batch(batch: Batch) -> Tally:
         )
         shake = None if batch.shake is None else jnp.moveaxis(batch.shake[:, index], 0, -1)
         now = (batch.times[index], _target(batch, index), shake)
-        decided = crew.decide(rig, memory, state, now, _around(batch, slots.around[0]))
-        memory = choose(tally.alive, decided, memory)
+        around = _around(batch, slots.around[0])
+
+        def decide(pair: tuple[Memory, Array]) -> tuple[Memory, Array]:
+            decided = crew.decide(rig, pair[0], state, now, around)
+            return choose(pair[1], decided, pair[0]), pair[1]
 
         def one(slot: Array, carry: tuple[Any, Memory, Tally, Log]) -> tuple[Any, Memory, Tally, Log]:
             own = Slots(slots.count, *(leaf[slot] for leaf in jax.tree.leaves(slots)[1:]))
             due = jax.tree.map(lambda leaf: leaf[slot], wanted)
             return _slot(batch, carry, own, due, index + slot > 0)
 
-        return jax.lax.fori_loop(0, slots.count, one, (state, memory, tally, log))
+        # two loops (the first of one turn) for XLA to make a kernel of each, and not one of both
+        count = _asunder(slots.count)
+        memory, _ = when(count > 0, decide, (memory, tally.alive))
+        return jax.lax.fori_loop(0, count, one, (state, memory, tally, log))
 
     begin = (batch.state, crew.begin(rig, batch.state), tally, log)
     return jax.lax.fori_loop(0, batch.count, tick, begin)[2]
+
+
+def _asunder(value: Array) -> Array:
+    """`value`, sorted with itself: XLA never makes one kernel of a loop with a sort in it.
+
+    It takes nearly twice as long to compile one kernel of all as to compile one of each part.
+    """
+    return jnp.sort(jnp.stack([value, value]))[0]
 
 
 def _slot(
