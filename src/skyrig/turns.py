@@ -5,11 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 
+def cross(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Vector product on the last axis; NumPy's own takes ten times as long for a few vectors."""
+    a, b, c = first[..., 0], first[..., 1], first[..., 2]
+    x, y, z = second[..., 0], second[..., 1], second[..., 2]
+    return np.stack([b * z - c * y, c * x - a * z, a * y - b * x], axis=-1)
+
+
 def turn(attitude: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """Body vectors in the world frame; leading axes broadcast."""
     w, axis = attitude[..., :1], attitude[..., 1:]
-    twice = 2 * np.cross(axis, vector)
-    return vector + w * twice + np.cross(axis, twice)
+    twice = 2 * cross(axis, vector)
+    return vector + w * twice + cross(axis, twice)
 
 
 def between(wanted: np.ndarray, have: np.ndarray) -> np.ndarray:
@@ -32,7 +39,7 @@ def tilted(attitude: np.ndarray, direction: np.ndarray) -> np.ndarray:
     up = turn(attitude, np.array([0.0, 0.0, 1.0]))
     unit = direction / np.linalg.norm(direction, axis=-1, keepdims=True)
     w = 1 + (up * unit).sum(-1, keepdims=True)
-    least = np.concatenate([w, np.cross(up, unit)], axis=-1)
+    least = np.concatenate([w, cross(up, unit)], axis=-1)
     size = np.linalg.norm(least, axis=-1, keepdims=True)
     least = np.where(size > 1e-9, least / np.maximum(size, 1e-9), [0.0, 1.0, 0.0, 0.0])
     return multiply(least, attitude)
@@ -43,4 +50,4 @@ def multiply(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     a, u = first[..., :1], first[..., 1:]
     b, v = second[..., :1], second[..., 1:]
     w = a * b - (u * v).sum(-1, keepdims=True)
-    return np.concatenate([w, a * v + b * u + np.cross(u, v)], axis=-1)
+    return np.concatenate([w, a * v + b * u + cross(u, v)], axis=-1)

@@ -19,6 +19,7 @@ from jaxtyping import Array, Float
 
 from skyrig import algebra
 from skyrig.algebra import apply, cross
+from skyrig.control import nominal
 from skyrig.control.course import (
     CourseGains,
     CourseMemory,
@@ -104,7 +105,7 @@ class Links(Controller):
         rotation = heading_rate(upwards(second_derivative(body.position), model.gravity), yaw)[1]
         xp = namespace(rotation, model.payload_offset)
         offset = xp.moveaxis(model.payload_offset, 0, -1)
-        centre = body.position[:5] - (rotation * offset[..., None, :]).sum(-1)
+        centre = body.position[:5] - nominal.apply(rotation, offset)
         return course_nominal(centre[..., None, :], yaw[..., None], model.gravity)
 
     def start(self, measurement: Measurement) -> CourseMemory:

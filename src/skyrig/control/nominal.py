@@ -72,14 +72,24 @@ def shifted(series: Series, ahead: Any) -> Series:
     return namespace(*rows).stack(rows)
 
 
+def apply(matrix: Any, vector: Any) -> Any:
+    """Matrices times vectors, components last; coefficients and the rest broadcast."""
+    return total(matrix * vector[..., None, :])
+
+
+def total(parts: Any) -> Any:
+    """The sum of three components, on the last axis; written out, as in `attitude.relative_rotation`."""
+    return parts[..., 0] + parts[..., 1] + parts[..., 2]
+
+
 def rotate(matrix: Series, vector: Series) -> Series:
     """A series of matrices times one of vectors."""
-    return taylor.multiply(matrix, vector[..., None, :]).sum(axis=-1)
+    return total(taylor.multiply(matrix, vector[..., None, :]))
 
 
 def rotate_back(matrix: Series, vector: Series) -> Series:
     """A series of transposed matrices times one of vectors."""
-    return taylor.multiply(matrix, vector[..., :, None]).sum(axis=-2)
+    return total(namespace(matrix, vector).swapaxes(taylor.multiply(matrix, vector[..., :, None]), -1, -2))
 
 
 def second_derivative(series: Series) -> Series:

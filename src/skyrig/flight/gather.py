@@ -34,10 +34,7 @@ def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> man
     first = rows[0]
     room = bucket(len(first.ticks), 64)
     rig, state = (_beside([row.trees[part] for row in rows]) for part in (0, 1))
-    controller, actuators = (
-        _beside([row.trees[part] for row in rows], base.trees[part] if base.kind == first.kind else None)
-        for part in (2, 3)
-    )
+    controller, actuators = (_beside([row.trees[part] for row in rows], base.trees[part]) for part in (2, 3))
     slots, times = _slots(rows, room)
     payload = _samples([row.built.reference for row in rows], first.ticks)
     vehicles = _vehicle_samples(rows)
@@ -110,7 +107,8 @@ def _last(values: Sequence[np.ndarray]) -> np.ndarray:
 def _beside(trees: Sequence[Any], base: Any = None) -> Any:
     """Trees side by side; where all leaves are as in `base`, that leaf alone."""
     leaves = [jax.tree.leaves(tree) for tree in trees]
-    common = None if base is None else jax.tree.leaves(base)
+    alike = jax.tree.structure(base) == jax.tree.structure(trees[0])
+    common = jax.tree.leaves(base) if alike else None
     merged = []
     for k, own in enumerate(zip(*leaves, strict=True)):
         if common is not None and all(leaf is common[k] or np.array_equal(leaf, common[k]) for leaf in own):

@@ -12,7 +12,7 @@ from skyrig import checks
 from skyrig.errors import InputError
 from skyrig.rigs.linked import Linked
 from skyrig.rigs.slung import Slung
-from skyrig.turns import multiply, tilted, turn
+from skyrig.turns import cross, multiply, tilted, turn
 
 _LEVEL = np.array([1.0, 0.0, 0.0, 0.0])
 
@@ -91,7 +91,7 @@ def _trim_slung(rig: Slung, position: np.ndarray, attitude: np.ndarray, lean: fl
     vehicles = position + places + np.asarray(rig.length)[:, None] * up - turn(attitudes, hooks)
     # the cable pulls its vehicle along -up at the hook; the rotors hold against the turning this makes
     pulls = turn(attitudes * [1.0, -1.0, -1.0, -1.0], -tension[:, None] * up)
-    moment = -np.cross(hooks, pulls)
+    moment = -cross(hooks, pulls)
     state = rig.state(position, vehicles, payload_attitude=attitude, vehicle_attitude=attitudes)
     return Trim(state, thrust, moment, tension, bool(exact), note)
 
@@ -112,7 +112,7 @@ def _cable_directions(points: np.ndarray, lean: float) -> np.ndarray:
 def _pulls(points: np.ndarray, up: np.ndarray, load: float) -> tuple[np.ndarray, float]:
     """Tensions (least effort, none below zero) that carry `load` without turning it, and what misses (N)."""
     scale = max(np.linalg.norm(points, axis=1).max(), 1e-3)
-    balance = np.concatenate([up, np.cross(points, up) / scale], axis=1).T
+    balance = np.concatenate([up, cross(points, up) / scale], axis=1).T
     wanted = np.array([0, 0, load, 0, 0, 0.0])
     tension = np.linalg.lstsq(balance, wanted, rcond=1e-12)[0]
     if tension.min() < -1e-12 * load:

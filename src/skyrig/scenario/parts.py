@@ -47,10 +47,24 @@ class RigParts:
         return self.payload.mass + sum(frame.mass for frame in self.airframes)
 
 
-def rig_parts(rig: CableRig | LinkRig, where: str, path: str = "rig") -> RigParts:
-    """The parts of `rig`, checked one by one and against each other."""
-    airframes = team(rig.vehicles, where, f"{path}.vehicles")
-    load = _load(rig.payload, where, f"{path}.payload")
+def rig_parts(
+    rig: CableRig | LinkRig,
+    where: str,
+    path: str = "rig",
+    like: tuple[CableRig | LinkRig, RigParts] | None = None,
+) -> RigParts:
+    """The parts of `rig`, checked one by one and against each other.
+
+    `like` is another rig with its parts: a team or payload that is said in the same words serves again.
+    """
+    if like is not None and like[0].vehicles == rig.vehicles:
+        airframes = like[1].airframes
+    else:
+        airframes = team(rig.vehicles, where, f"{path}.vehicles")
+    if like is not None and like[0].payload == rig.payload:
+        load = like[1].payload
+    else:
+        load = _load(rig.payload, where, f"{path}.payload")
     n = len(airframes)
     if isinstance(rig, LinkRig):
         points = _points(rig.attachments, load, n, "rigid", where, f"{path}.attachments")

@@ -85,7 +85,8 @@ class Scenario:
             own["reference"] = with_whole_paths(own["reference"], Path(directory))
         spec = parse(own, where)
         same_rig = like is not None and like.spec.rig == spec.rig
-        parts = like.parts if like is not None and same_rig else rig_parts(spec.rig, where)
+        known = None if like is None else (like.spec.rig, like.parts)
+        parts = known[1] if known is not None and same_rig else rig_parts(spec.rig, where, like=known)
         same_team = like is not None and like.parts.count == parts.count
         if like is not None and same_team and like.spec.reference == spec.reference:
             wanted = like.motions

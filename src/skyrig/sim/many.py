@@ -94,11 +94,11 @@ def fly_batch(batch: Batch) -> Tally:
             (batch.slots, batch.wanted),
         )
         shake = None if batch.shake is None else jnp.moveaxis(batch.shake[:, index], 0, -1)
-        now = (batch.times[index], _target(batch, index), shake)
+        time, goal = batch.times[index], _goal(batch, index)
         around = _around(batch, slots.around[0])
 
         def decide(pair: tuple[Memory, Array]) -> tuple[Memory, Array]:
-            decided = crew.decide(rig, pair[0], state, now, around)
+            decided = crew.decide(rig, pair[0], state, (time, _target(crew, goal), shake), around)
             return choose(pair[1], decided, pair[0]), pair[1]
 
         def one(slot: Array, carry: tuple[Any, Memory, Tally, Log]) -> tuple[Any, Memory, Tally, Log]:
@@ -174,15 +174,19 @@ def _cuts(cut: Array, acts: Array, tally: Tally) -> Array:
     return (cut & acts) if tally.taut.shape[0] else jnp.zeros_like(tally.taut)
 
 
-def _target(batch: Batch, index: Array) -> Target:
+def _goal(batch: Batch, index: Array) -> Target | tuple[Sample | None, Sample | None]:
+    """The target of a tick, or the references it is made of."""
     if batch.target is not None:
         return row(batch.target, index)
 
     def at(leaf: Array) -> Array:
         return jax.lax.dynamic_slice_in_dim(leaf, index, 1)
 
-    payload, vehicles = jax.tree.map(at, (batch.payload, batch.vehicles))
-    return row(targets(batch.crew.controller, payload, vehicles), 0)
+    return jax.tree.map(at, (batch.payload, batch.vehicles))
+
+
+def _target(crew: Crew, goal: Target | tuple[Sample | None, Sample | None]) -> Target:
+    return goal if isinstance(goal, Target) else row(targets(crew.controller, *goal), 0)
 
 
 def _around(batch: Batch, index: Array) -> Surroundings:

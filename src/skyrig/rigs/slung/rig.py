@@ -20,7 +20,7 @@ from skyrig.rigs.cables import Cable, cable_arrays, checked, inverse, passed, st
 from skyrig.rigs.slung import events
 from skyrig.rigs.slung.motion import cable_matrix, motion, spans
 from skyrig.rigs.slung.parameters import SlungParameters, SlungRate, SlungState
-from skyrig.turns import turn
+from skyrig.turns import cross, turn
 
 START = 1e-9
 """A cable this close to its length at the start is at its length; one longer by more is an error (m)."""
@@ -190,12 +190,12 @@ def _distances(rig: Slung, payload: Bodies, vehicles: Bodies) -> tuple[Any, Any]
 
     points, load = rows(rig.attachment), rows(payload.attitude)
     ends = rows(payload.position) + turn(load, points)
-    speeds = rows(payload.velocity) + turn(load, np.cross(rows(payload.rate), points))
+    speeds = rows(payload.velocity) + turn(load, cross(rows(payload.rate), points))
     hooks, drifts = rows(vehicles.position), rows(vehicles.velocity)
     if rig.hook is not None:
         hook, team = rows(rig.hook), rows(vehicles.attitude)
         hooks = hooks + turn(team, hook)
-        drifts = drifts + turn(team, np.cross(rows(vehicles.rate), hook))
+        drifts = drifts + turn(team, cross(rows(vehicles.rate), hook))
     apart = ends - hooks
     distance = np.linalg.norm(apart, axis=1)
     along = np.einsum("ki,ki->k", apart, speeds - drifts) / np.maximum(distance, 1e-300)
