@@ -115,7 +115,10 @@ def _ray(sweep: Sweep, chunks: list[int], address: str | None, count: int) -> It
                 ray.init(address=address, log_to_driver=False, logging_level="ERROR")
         except (ConnectionError, ValueError, RuntimeError) as error:
             reason = str(error).split("\n")[0].rstrip(".")
-            raise InputError(f"--address {address} is not a Ray cluster that answers: {reason}.") from None
+            raise InputError(
+                f"--address {address} is not a Ray cluster that answers: {reason} "
+                "(one that asks for a token needs RAY_AUTH_MODE=token in the environment here)."
+            ) from None
     try:
         # a worker that dies takes its chunk with it; any other flies it again
         fly = ray.remote(max_retries=-1, num_cpus=1)(fly_rows)
