@@ -15,6 +15,7 @@ pytestmark = pytest.mark.browser
 
 def test_play_flies_the_payload_along_its_reference(studio: str, open_page: Any) -> None:
     it = opened(studio, open_page, "three-dragonflies-circle")
+    it.redraw()
     it.shoot("first-view")
     assert it.number("time") == 0.0 and it.number("x") == pytest.approx(1.0, abs=1e-3)
     it.press("Play")

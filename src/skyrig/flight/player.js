@@ -227,11 +227,10 @@ function skyrigPlayer(root, data) {
       });
     }
   };
-  const write = (prefix, [east, north, height]) => {
-    find(prefix + "east").textContent = east.toFixed(3);
-    find(prefix + "north").textContent = north.toFixed(3);
-    find(prefix + "height").textContent = height.toFixed(3);
-  };
+  const write = (prefix, place) => ["east", "north", "height"].forEach((name, k) => {
+    const rounded = Math.round(1000 * place[k]) / 1000 + 0;  // no minus before a zero
+    find(prefix + name).textContent = rounded.toFixed(3);
+  });
   const show = (t) => {
     const at = moment(main, t), { load, here, team } = at;
     const wide = Math.round(canvas.clientWidth * devicePixelRatio), high = Math.round(canvas.clientHeight * devicePixelRatio);
