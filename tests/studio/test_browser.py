@@ -3,34 +3,19 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from browser_page import ARTEFACTS, Watched
+from browser_page import ARTEFACTS, HOVER, Watched, opened
 
-from skyrig.flight import fly
+from skyrig.flight import Flight, fly
 from skyrig.scenario import load, names
 
 pytestmark = pytest.mark.browser
 
-HOVER = "three-dragonflies-poke"
-OTHER = "drop-open-loop"
-"""Opened in between, so that whatever was done to the other is forgotten."""
-
-
-def opened(studio: str, open_page: Any, name: str = HOVER) -> Watched:
-    """A page that shows a scenario from its start, ready to be played."""
-    it = open_page(studio)
-    it.page.wait_for_selector('[data-readout="name"]', state="attached")
-    it.tab("Scenario")
-    it.pick("Scenario", OTHER)
-    it.wait("name", f"it === {OTHER!r}")
-    it.pick("Scenario", name)
-    it.ready(name)
-    it.wait("time", "Number(it) === 0")
-    return it
-
 
 def test_play_flies_the_payload_along_its_reference(studio: str, open_page: Any) -> None:
     it = opened(studio, open_page, "three-dragonflies-circle")
+    it.redraw()
     it.shoot("first-view")
     assert it.number("time") == 0.0 and it.number("x") == pytest.approx(1.0, abs=1e-3)
     it.press("Play")
@@ -105,12 +90,13 @@ def test_every_bundled_scenario_opens(studio: str, open_page: Any) -> None:
 
 
 def test_a_recorded_flight_scrubs_and_another_lies_over_it(
-    studio: str, open_page: Any, tmp_path: Path
+    studio: str, open_page: Any, tmp_path: Path, browser: Any
 ) -> None:
     scenario = load(HOVER).with_overrides({"duration": 3.0})
     flight = fly(scenario)
     file = flight.save(tmp_path / "one")
-    other = fly(scenario.with_overrides({"rig.payload.mass": 0.24})).save(tmp_path / "two")
+    heavier = fly(scenario.with_overrides({"rig.payload.mass": 0.24}))
+    other = heavier.save(tmp_path / "two")
     it = opened(studio, open_page)
     it.tab("Flights")
     it.field("Or a path", str(file))
@@ -130,6 +116,11 @@ def test_a_recorded_flight_scrubs_and_another_lies_over_it(
     it.wait("time", "Number(it) > 2.2")
     it.page.wait_for_selector('[data-readout="log"] [data-event="slack"]', state="attached")
     it.shoot("flight")
+    with it.page.expect_download() as waiting:
+        it.press("Export HTML")
+    waiting.value.save_as(tmp_path / "both.html")
+    plays_offline(browser, tmp_path / "both.html", "overlaid", heavier)
+    it.press("No overlay")
     it.field("Or a path", str(tmp_path / "nowhere"))
     it.press("Open")
     it.wait("message", "it.includes('cannot be read')")
@@ -168,8 +159,11 @@ def test_the_report_plays_with_the_network_off(browser: Any, tmp_path: Path) -> 
     plays_offline(browser, write_report(flight, tmp_path / "report.html"), "report")
 
 
-def plays_offline(browser: Any, file: Path, name: str) -> None:
-    """Open a page without a network, play it, scrub it, and see that the picture changes."""
+def plays_offline(browser: Any, file: Path, name: str, second: Flight | None = None) -> None:
+    """Open a page without a network, play it, scrub it, and see that the picture changes.
+
+    A second flight, if there is one, is where it was at the first one's time.
+    """
     context = browser.new_context(offline=True, viewport={"width": 1100, "height": 800})
     it = Watched(context.new_page())
     it.page.goto(file.as_uri())
@@ -188,6 +182,10 @@ def plays_offline(browser: Any, file: Path, name: str) -> None:
     )
     it.wait("time", "it === '2.10'")
     it.wait("cable-1", "it.includes('slack')")
+    if second is not None:
+        place = second.payload.position[np.searchsorted(second.times, 2.1)]
+        for k, axis in enumerate("xyz"):
+            assert it.number(f"overlay-{axis}") == pytest.approx(place[k], abs=2e-3)
     it.shoot(name)
     assert it.complaints == []
     context.close()

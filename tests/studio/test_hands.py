@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -121,6 +122,14 @@ def test_texts_of_the_page_are_escaped(flying: Studio) -> None:
     words = [status(view, "<b>", "<i>"), message("<script>"), numbers(view, {0}), log(flying.session.events)]
     assert not any("<b>" in text or "<i>" in text or "<script>" in text for text in words)
     assert "cut" in words[2]
+
+
+def test_a_zero_has_no_minus(flying: Studio) -> None:
+    view = flying.session.view()
+    assert view is not None
+    frame = replace(view.frame, payload_position=np.array([[-1e-5, -0.0006, 1.5]]))
+    text = numbers(replace(view, frame=frame), set())
+    assert ">0.000<" in text and ">-0.001<" in text and "-0.000" not in text
 
 
 def test_every_single_step_is_seen(flying: Studio) -> None:

@@ -6,6 +6,9 @@ from typing import Any
 ARTEFACTS = Path(__file__).parents[2] / "artefacts"
 PATIENCE = 300_000
 """How long a page may take (ms): compiling, and drawing without a graphics card, is slow at times."""
+HOVER = "three-dragonflies-poke"
+OTHER = "drop-open-loop"
+"""Opened in between, so that whatever was done to the other is forgotten."""
 
 BEHIND = "Tried to update non-existent component"
 
@@ -87,7 +90,45 @@ class Watched:
         """Press a check box."""
         self.box(label).click()
 
+    def scene(self) -> tuple[float, float, float, float]:
+        """Where on the page the scene is drawn: left, top, width and height (pixels)."""
+        left, top, wide, high = self.page.evaluate(
+            """() => { const all = [...document.querySelectorAll('canvas')];
+            const boxes = all.map(it => it.getBoundingClientRect()), area = it => it.width * it.height;
+            const it = boxes.reduce((a, b) => area(a) >= area(b) ? a : b);
+            return [it.left, it.top, it.width, it.height]; }"""
+        )
+        return left, top, wide, high
+
+    def redraw(self) -> None:
+        """Wait until the page has drawn whatever it knows by now."""
+        self.page.evaluate(
+            """() => new Promise(done => {
+            const again = left => left ? requestAnimationFrame(() => again(left - 1)) : done();
+            again(4); })"""
+        )
+
+    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        """Drag with the mouse from one point of the page to another (pixels)."""
+        self.page.mouse.move(*start)
+        self.page.mouse.down()
+        self.page.mouse.move(*end, steps=8)
+        self.page.mouse.up()
+
     def shoot(self, name: str) -> None:
         """Keep a picture of the page."""
         ARTEFACTS.mkdir(exist_ok=True)
         self.page.screenshot(path=ARTEFACTS / f"{name}.png", timeout=PATIENCE)
+
+
+def opened(studio: str, open_page: Any, name: str = HOVER) -> Watched:
+    """A page that shows a scenario from its start, ready to be played."""
+    it = open_page(studio)
+    it.page.wait_for_selector('[data-readout="name"]', state="attached")
+    it.tab("Scenario")
+    it.pick("Scenario", OTHER)
+    it.wait("name", f"it === {OTHER!r}")
+    it.pick("Scenario", name)
+    it.ready(name)
+    it.wait("time", "Number(it) === 0")
+    return it

@@ -27,6 +27,10 @@ FRAME: Colour = (62, 66, 74)
 MARK: Colour = (235, 64, 52)
 CARGO: Colour = (196, 160, 110)
 SLACK: Colour = (150, 150, 160)
+OVERLAY: Colour = (140, 90, 200)
+"""Of everything in a second flight that is drawn over the first."""
+OVERLAY_OPACITY = 0.4
+"""How much a second flight's bodies hide."""
 RAMP = ((0.0, (70, 120, 220)), (0.6, (40, 170, 120)), (1.2, (235, 180, 30)), (2.2, (215, 40, 35)))
 """Colours of tensions over a hovering cable's."""
 

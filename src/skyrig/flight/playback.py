@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files as resources
 from typing import Any
@@ -38,7 +39,11 @@ _CONTROLS = """
 <div class="numbers">payload <span data-player="east" data-readout="x"></span>, <span
 data-player="north" data-readout="y"></span>, <span data-player="height" data-readout="z"></span> m
 &nbsp; <span data-player="cables"></span><span data-player="note"></span></div>
-</div>
+{overlay}</div>
+"""
+_SECOND = """<div class="numbers" style="color: {colour}">overlaid: {name}, payload <span
+data-player="second-east" data-readout="overlay-x"></span>, <span data-player="second-north"
+data-readout="overlay-y"></span>, <span data-player="second-height" data-readout="overlay-z"></span> m</div>
 """
 STYLE = """
 .player canvas { width: 100%; height: 26rem; display: block; border-radius: 6px }
@@ -59,15 +64,31 @@ body.dark { background: #17181b; color: #ddd }
 """
 
 
+@dataclass(frozen=True, eq=False)
+class Overlay:
+    """A second flight that is drawn over the first, in one colour, by the first one's clock."""
+
+    frames: Frames
+    parts: RigParts
+    events: Sequence[FlightEvent] = ()
+    name: str = "a second flight"
+
+
 def fragment(
-    frames: Frames, parts: RigParts, events: Sequence[FlightEvent] = (), dark: bool = False, name: str = "a"
+    frames: Frames,
+    parts: RigParts,
+    events: Sequence[FlightEvent] = (),
+    dark: bool = False,
+    name: str = "a",
+    overlay: Overlay | None = None,
 ) -> str:
     """A player as HTML to put into a page, with its script; `STYLE` belongs into the page's head."""
-    data = json.dumps(_data(frames, parts, events, dark), separators=(",", ":")).replace("<", "\\u003c")
+    scene = _data(frames, parts, events, dark, overlay)
+    data = json.dumps(scene, separators=(",", ":")).replace("<", "\\u003c")
     script = (resources("skyrig.flight") / "player.js").read_text(encoding="utf-8")
     return "\n".join(
         [
-            _CONTROLS.replace("{id}", f'id="player-{escape(name)}"'),
+            _CONTROLS.replace("{id}", f'id="player-{escape(name)}"').replace("{overlay}", _second(overlay)),
             f'<script type="application/json" id="flight-{escape(name)}">{data}</script>',
             f"<script>{script}",
             f'skyrigPlayer(document.getElementById("player-{escape(name)}"),'
@@ -82,8 +103,9 @@ def page(
     events: Sequence[FlightEvent] = (),
     title: str = "flight",
     dark: bool = False,
+    overlay: Overlay | None = None,
 ) -> str:
-    """One HTML page that plays a flight without any network."""
+    """One HTML page that plays a flight, and a second one over it, without any network."""
     return "\n".join(
         [
             "<!doctype html>",
@@ -91,7 +113,7 @@ def page(
             '<meta name="viewport" content="width=device-width">',
             f"<style>{STYLE}{_PAGE}</style></head>",
             f'<body class="{"dark" if dark else "light"}"><h1>{escape(title)}</h1>',
-            fragment(frames, parts, events, dark),
+            fragment(frames, parts, events, dark, overlay=overlay),
             "</body></html>",
         ]
     )
@@ -113,15 +135,45 @@ def thinned(duration: float) -> float:
     return min(RATE, MOST_FRAMES / max(duration, 1e-9))
 
 
-def _data(frames: Frames, parts: RigParts, events: Sequence[FlightEvent], dark: bool) -> dict[str, Any]:
+def _second(overlay: Overlay | None) -> str:
+    """A line of numbers for an overlaid flight, in its colour."""
+    if overlay is None:
+        return ""
+    return _SECOND.format(colour="rgb({},{},{})".format(*meshes.OVERLAY), name=escape(overlay.name))
+
+
+def _data(
+    frames: Frames, parts: RigParts, events: Sequence[FlightEvent], dark: bool, overlay: Overlay | None
+) -> dict[str, Any]:
+    shown = [frames]
+    scene = {"dark": dark, "ramp": [[place, list(own)] for place, own in meshes.RAMP]}
+    scene |= _rig(frames, parts, events)
+    if overlay is not None:
+        shown.append(_during(overlay.frames, float(frames.times[0]), float(frames.times[-1])))
+        second = _rig(shown[1], overlay.parts, overlay.events)
+        scene["overlay"] = second | {"tint": list(meshes.OVERLAY), "opacity": meshes.OVERLAY_OPACITY}
+    places = [[each.payload_position, each.vehicle_position.reshape(-1, 3)] for each in shown]
+    points = np.concatenate([array for pair in places for array in pair])
+    low, high = points.min(0), points.max(0)
+    scene["box"] = {"centre": ((low + high) / 2).tolist(), "size": float(np.linalg.norm(high - low)) + 0.8}
+    return scene
+
+
+def _during(frames: Frames, begin: float, end: float) -> Frames:
+    """What a clock from `begin` to `end` (s) shows of a flight, thinned out."""
+    first = max(int(np.searchsorted(frames.times, begin + 1e-9, side="right")) - 1, 0)
+    last = max(int(np.searchsorted(frames.times, end - 1e-9)) + 1, first + 1)
+    some = frames[first:last]
+    return some[:: -(-len(some) // MOST_FRAMES)]
+
+
+def _rig(frames: Frames, parts: RigParts, events: Sequence[FlightEvent]) -> dict[str, Any]:
+    """One rig: what it looks like and how it moves."""
     cables = len(parts.cables)
     cuts = {event.cable: event.time for event in events if event.kind == "cut"}
-    points = np.concatenate([frames.payload_position, frames.vehicle_position.reshape(-1, 3)])
-    low, high = points.min(0), points.max(0)
     lift = [0.3 * (frame.height or 0.25 * frame.arm) for frame in parts.airframes]
     reach = float(np.max(np.linalg.norm(parts.attachments, axis=1), initial=0.0))
     return {
-        "dark": dark,
         "count": parts.count,
         "cables": cables,
         "hover": parts.payload.mass * GRAVITY / parts.count,
@@ -141,8 +193,6 @@ def _data(frames: Frames, parts: RigParts, events: Sequence[FlightEvent], dark: 
         "hooks": [list(cable.hook or (0.0, 0.0, 0.0)) for cable in parts.cables],
         "attachments": np.round(parts.attachments, 5).tolist(),
         "cut": [cuts.get(k) for k in range(cables)],
-        "ramp": [[place, list(own)] for place, own in meshes.RAMP],
-        "box": {"centre": ((low + high) / 2).tolist(), "size": float(np.linalg.norm(high - low)) + 0.8},
         "tracks": _tracks(frames, parts),
     }
 

@@ -3,7 +3,7 @@ function skyrigPlayer(root, data) {
   "use strict";
   const find = (name) => root.querySelector(`[data-player="${name}"]`);
   const canvas = find("canvas"), slider = find("time"), button = find("play"), speed = find("speed");
-  const gl = canvas.getContext("webgl", { antialias: true, preserveDrawingBuffer: true });
+  const gl = canvas.getContext("webgl", { alpha: false, antialias: true, preserveDrawingBuffer: true });
   if (!gl) { find("note").textContent = "This browser cannot draw in 3-D (WebGL is off)."; return; }
 
   const floats = (text) => {
@@ -11,10 +11,6 @@ function skyrigPlayer(root, data) {
     for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
     return new Float32Array(bytes.buffer);
   };
-  const track = {};
-  for (const name of Object.keys(data.tracks)) track[name] = floats(data.tracks[name]);
-  const n = data.count, cables = data.cables, frames = track.times.length;
-  const last = track.times[frames - 1], first = track.times[0];
   const dark = data.dark, ground = dark ? [0.1, 0.11, 0.13] : [0.965, 0.97, 0.98];
 
   // ---- small vector algebra; matrices are column-major
@@ -85,14 +81,14 @@ function skyrigPlayer(root, data) {
     gl.bindBuffer(gl.ARRAY_BUFFER, b); gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(numbers), usage || gl.STATIC_DRAW);
     return b;
   };
-  const solid = (mesh) => {  // flat faces: every triangle has corners of its own
+  const solid = (mesh, tint) => {  // flat faces: every triangle has corners of its own
     const out = [];
     for (let f = 0; f < mesh.faces.length; f += 3) {
       const corner = [0, 1, 2].map((k) => mesh.vertices.slice(3 * mesh.faces[f + k], 3 * mesh.faces[f + k] + 3));
       const up = unit(cross(sub(corner[1], corner[0]), sub(corner[2], corner[0])));
       for (const c of corner) out.push(...c, ...up);
     }
-    return { buffer: buffer(out), count: out.length / 6, colour: mesh.colour.map((c) => c / 255), mode: gl.TRIANGLES };
+    return { buffer: buffer(out), count: out.length / 6, colour: (tint || mesh.colour).map((c) => c / 255), mode: gl.TRIANGLES };
   };
   const lines = (points, colour) => {
     const out = [];
@@ -116,11 +112,19 @@ function skyrigPlayer(root, data) {
     vertices: [-.5, -.5, 0, .5, -.5, 0, .5, .5, 0, -.5, .5, 0, -.5, -.5, 1, .5, -.5, 1, .5, .5, 1, -.5, .5, 1],
     faces: [0, 2, 1, 0, 3, 2, 4, 5, 6, 4, 6, 7, 0, 1, 5, 0, 5, 4, 1, 2, 6, 1, 6, 5, 2, 3, 7, 2, 7, 6, 3, 0, 4, 3, 4, 7],
     colour: [0, 0, 0] });
-  const cargo = solid(data.payload), crafts = data.vehicles.map((parts) => parts.map(solid));
-  const blades = data.propellers.map(solid);
+  const made = (of) => {  // what one rig looks like and how it moves
+    const track = {}, shape = (mesh) => solid(mesh, of.tint);
+    for (const name of Object.keys(of.tracks)) track[name] = floats(of.tracks[name]);
+    return { of, track, frames: track.times.length, cargo: shape(of.payload), blades: of.propellers.map(shape),
+      crafts: of.vehicles.map((parts) => parts.map(shape)) };
+  };
+  const main = made(data), second = data.overlay ? made(data.overlay) : null;
+  const { track, frames } = main, last = track.times[frames - 1], first = track.times[0];
   const ghost = lines(data.edges, [0.16, 0.51, 0.88]);
   const net = [];
-  for (let k = -20; k <= 20; k++) net.push([k / 2, -10, 0], [k / 2, 10, 0], [-10, k / 2, 0], [10, k / 2, 0]);
+  // in short pieces: some machines leave out a line that begins behind the camera
+  for (let k = -20; k <= 20; k++) for (let j = -10; j < 10; j++)
+    net.push([k / 2, j, 0], [k / 2, j + 1, 0], [j, k / 2, 0], [j + 1, k / 2, 0]);
   const grid = lines(net, dark ? [0.27, 0.29, 0.33] : [0.76, 0.78, 0.81]);
   const three = (a, row) => [a[3 * row], a[3 * row + 1], a[3 * row + 2]];
   const four = (a, row) => [a[4 * row], a[4 * row + 1], a[4 * row + 2], a[4 * row + 3]];
@@ -186,62 +190,84 @@ function skyrigPlayer(root, data) {
   const mix = (a, b, s) => a.map((x, k) => x * (1 - s) + b[k] * s);
   const blend = (a, b, s) => { const c = mix(a, dot(a.slice(1), b.slice(1)) + a[0] * b[0] < 0 ? b.map((x) => -x) : b, s);
     const l = Math.sqrt(c.reduce((t, x) => t + x * x, 0)); return c.map((x) => x / l); };
-  const row = (t) => {
-    let low = 0, high = frames - 1;
-    while (low < high) { const mid = (low + high + 1) >> 1; if (track.times[mid] <= t + 1e-6) low = mid; else high = mid - 1; }
-    return low;
-  };
-  const show = (t) => {
-    const k = row(t), next = Math.min(k + 1, frames - 1);
-    const gap = track.times[next] - track.times[k], s = gap > 0 ? Math.min(1, Math.max(0, (t - track.times[k]) / gap)) : 0;
+  // where everything of a rig is at a time: before its first frame and after its last it stands still
+  const moment = (rig, t) => {
+    const { track, frames } = rig, n = rig.of.count;
+    let k = 0, high = frames - 1;
+    while (k < high) { const mid = (k + high + 1) >> 1; if (track.times[mid] <= t + 1e-6) k = mid; else high = mid - 1; }
+    const next = Math.min(k + 1, frames - 1), gap = track.times[next] - track.times[k];
+    const s = gap > 0 ? Math.min(1, Math.max(0, (t - track.times[k]) / gap)) : 0;
     const body = (where_, how, index, per) => pose(
       mix(three(where_, k * per + index), three(where_, next * per + index), s),
       blend(four(how, k * per + index), four(how, next * per + index), s));
+    const load = body(track.payload_position, track.payload_attitude, 0, 1);
+    return { k, load, here: [load[12], load[13], load[14]],
+      team: rig.crafts.map((_, j) => body(track.vehicle_position, track.vehicle_attitude, j, n)),
+      wanted: track.wanted_position ? body(track.wanted_position, track.wanted_attitude, 0, 1) : null };
+  };
+  const drawCables = (rig, at, t, told) => {
+    const { of, track } = rig;
+    for (let j = 0; j < of.cables; j++) {
+      const row = at.k * of.cables + j, cut = of.cut[j] !== null && t >= of.cut[j];
+      const taut = track.taut[row] > 0.5, pull = track.tension[row], length = track.length[row];
+      const top = apply(at.team[j], of.hooks[j]), end = cut ? sub(top, [0, 0, length]) : apply(at.load, of.attachments[j]);
+      const points = taut || cut ? [top, end] : hanging(top, end, length);
+      const colour = of.tint ? of.tint.map((c) => c / 255) : taut ? ramp(pull / of.hover) : [0.6, 0.6, 0.64];
+      for (let p = 1; p < points.length; p++) draw(cube, bar(points[p - 1], points[p], of.thick), { colour });
+      told.push(`<span data-readout="cable-${j}">${j}: ${cut ? "cut" : taut ? pull.toFixed(2) + " N" : "slack"}</span> `);
+    }
+  };
+  const drawTeam = (rig, at, alpha) => {
+    const { of, track } = rig;
+    for (let j = 0; j < of.count; j++) {
+      rig.crafts[j].forEach((part) => draw(part, at.team[j], { alpha }));
+      of.rotors[j].forEach((hub, r) => {
+        const angle = of.spins[j][r] * track.turns[at.k * of.count + j] + 1.4 * r;
+        draw(rig.blades[j], times(at.team[j], pose(hub, [Math.cos(angle / 2), 0, 0, Math.sin(angle / 2)])), { alpha });
+      });
+    }
+  };
+  const write = (prefix, place) => ["east", "north", "height"].forEach((name, k) => {
+    const rounded = Math.round(1000 * place[k]) / 1000 + 0;  // no minus before a zero
+    find(prefix + name).textContent = rounded.toFixed(3);
+  });
+  const show = (t) => {
+    const at = moment(main, t), { load, here, team } = at;
     const wide = Math.round(canvas.clientWidth * devicePixelRatio), high = Math.round(canvas.clientHeight * devicePixelRatio);
     if (canvas.width !== wide || canvas.height !== high) { canvas.width = wide; canvas.height = high; }
     gl.viewport(0, 0, wide, high);
     gl.clearColor(...ground, 1); gl.enable(gl.DEPTH_TEST); gl.enable(gl.BLEND);
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-    const load = body(track.payload_position, track.payload_attitude, 0, 1);
-    const here = [load[12], load[13], load[14]];
     const [view, eye] = look(find("follow").checked ? here : camera.centre);
     gl.uniformMatrix4fv(where.view, false, view);
     gl.uniform3f(where.eye, ...eye); gl.uniform3f(where.haze, ...ground);
     const shift = pose([Math.round(camera.centre[0]), Math.round(camera.centre[1]), 0], [1, 0, 0, 0]);
     draw(grid, shift, { fades: true });
-    const team = crafts.map((_, j) => body(track.vehicle_position, track.vehicle_attitude, j, n));
     gl.depthMask(false);
-    draw(cargo, load, { shadow: true });
-    team.forEach((m, j) => crafts[j].forEach((part) => draw(part, m, { shadow: true })));
-    gl.depthMask(true);
-    gl.depthFunc(gl.LEQUAL); gl.depthMask(false);
+    draw(main.cargo, load, { shadow: true });
+    team.forEach((m, j) => main.crafts[j].forEach((part) => draw(part, m, { shadow: true })));
+    gl.depthFunc(gl.LEQUAL);
     if (path) draw(path, identity);
     gl.depthMask(true);
-    draw({ ...trail, count: Math.max(0, 2 * k) }, identity);
-    draw(cargo, load);
-    if (track.wanted_position) draw(ghost, body(track.wanted_position, track.wanted_attitude, 0, 1));
-    let words = "";
-    for (let j = 0; j < n; j++) {
-      crafts[j].forEach((part) => draw(part, team[j]));
-      data.rotors[j].forEach((hub, r) => {
-        const angle = data.spins[j][r] * track.turns[k * n + j] + 1.4 * r;
-        draw(blades[j], times(team[j], pose(hub, [Math.cos(angle / 2), 0, 0, Math.sin(angle / 2)])));
-      });
+    draw({ ...trail, count: Math.max(0, 2 * at.k) }, identity);
+    draw(main.cargo, load);
+    if (at.wanted) draw(ghost, at.wanted);
+    const told = [];
+    drawTeam(main, at);
+    drawCables(main, at, t, told);
+    if (second) {  // last, because one sees through it
+      const beside = moment(second, t), alpha = second.of.opacity;
+      drawCables(second, beside, t, []);
+      gl.enable(gl.CULL_FACE);
+      draw(second.cargo, beside.load, { alpha });
+      drawTeam(second, beside, alpha);
+      gl.disable(gl.CULL_FACE);
+      write("second-", beside.here);
     }
-    for (let j = 0; j < cables; j++) {
-      const cut = data.cut[j] !== null && t >= data.cut[j], taut = track.taut[k * cables + j] > 0.5, pull = track.tension[k * cables + j];
-      const top = apply(team[j], data.hooks[j]), length = track.length[k * cables + j];
-      const end = cut ? sub(top, [0, 0, length]) : apply(load, data.attachments[j]);
-      const points = taut || cut ? [top, end] : hanging(top, end, length);
-      const colour = taut ? ramp(pull / data.hover) : [0.6, 0.6, 0.64];
-      for (let p = 1; p < points.length; p++) draw(cube, bar(points[p - 1], points[p], data.thick), { colour });
-      words += `<span data-readout="cable-${j}">${j}: ${cut ? "cut" : taut ? pull.toFixed(2) + " N" : "slack"}</span> `;
-    }
+    const words = told.join("");
     find("clock").textContent = t.toFixed(2);
-    find("height").textContent = here[2].toFixed(3);
-    find("east").textContent = here[0].toFixed(3);
-    find("north").textContent = here[1].toFixed(3);
+    write("", here);
     if (find("cables").innerHTML !== words) find("cables").innerHTML = words;
   };
 

@@ -8,6 +8,7 @@ import logging
 import threading
 import time
 import traceback
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,10 @@ import numpy as np
 import viser
 
 from skyrig.errors import InputError
-from skyrig.flight.flight import Flight
-from skyrig.flight.frames import Frames, of_flight
+from skyrig.flight import meshes
+from skyrig.flight.flight import Flight, FlightEvent
+from skyrig.flight.frames import of_flight
+from skyrig.flight.playback import Overlay
 from skyrig.scenario import Scenario
 from skyrig.scenario.parts import RigParts
 from skyrig.studio import readouts
@@ -33,8 +36,6 @@ SLOWER = 5
 """Every so many drawings numbers and plots follow."""
 TRAIL = 12.0
 """How long a trail is (s)."""
-OTHER = (140, 90, 200)
-"""Colour of a second flight."""
 
 
 class Studio:
@@ -63,7 +64,8 @@ class Studio:
         self.rig: RigScene | None = None
         self.other: RigScene | None = None
         self.charts: Charts | None = None
-        self._overlaid: Frames | None = None
+        self.overlaid: Overlay | None = None
+        """The second flight, if one is shown."""
         self._number = -1
         self.drawn = 0
         """How many times the scene was drawn."""
@@ -118,10 +120,10 @@ class Studio:
         with self.lock:
             if self.other is not None:
                 self.other.remove()
-            self.other = self._overlaid = None
+            self.other = self.overlaid = None
             if flight is not None:
-                self._overlaid = of_flight(flight)
-                self.other = RigScene(self.server, "/other", parts_of(flight), OTHER)
+                self.overlaid = Overlay(of_flight(flight), parts_of(flight), flight.events, flight.name)
+                self.other = RigScene(self.server, "/other", self.overlaid.parts, meshes.OVERLAY)
 
     def dress(self, dark: bool) -> None:
         """Light or dark looks."""
@@ -178,15 +180,15 @@ class Studio:
         frame, now = view.frame, float(view.frame.times[0])
         events = list(self.session.events)
         past = [event for event in events if event.time <= now + 1e-9]
-        cut = {event.cable for event in past if event.kind == "cut" and event.cable is not None}
+        cut = _cut(past, now)
         struck = {
             event.cable: now - event.time
             for event in past
             if event.kind == "impact" and event.cable is not None and now - event.time < FLASH
         }
         self.rig.draw(frame, cut, struck, self.look)
-        if self.other is not None and self._overlaid is not None:
-            self.other.draw(self._overlaid.at(now), set(), {}, self.look)
+        if self.other is not None and self.overlaid is not None:
+            self.other.draw(self.overlaid.frames.at(now), _cut(self.overlaid.events, now), {}, self.look)
         self.cameras.follow(frame.payload_position[0])
         if self.drawn % 3 == 0:
             trail = self.session.lately(now, TRAIL, 150)
@@ -250,6 +252,15 @@ def parts_of(flight: Flight) -> RigParts:
     if not flight.scenario:
         raise InputError(f"The flight {flight.name!r} does not carry its scenario, so it cannot be drawn.")
     return Scenario.from_text(flight.scenario, f"scenario of the flight {flight.name!r}").parts
+
+
+def _cut(events: Sequence[FlightEvent], now: float) -> set[int]:
+    """Cables that were cut by `now` (s)."""
+    return {
+        event.cable
+        for event in events
+        if event.kind == "cut" and event.cable is not None and event.time <= now + 1e-9
+    }
 
 
 def _path(scenario: Scenario | None, flight: Flight | None) -> np.ndarray | None:

@@ -34,13 +34,7 @@ class Cameras:
 
     def frame_up(self, frame: Frames, parts: RigParts, path: np.ndarray | None) -> None:
         """Have everybody look at a new rig, and at as much of its path as keeps it large."""
-        low, high = _around(frame, parts)
-        own = float(np.linalg.norm(high - low))
-        if path is not None:
-            wide_low, wide_high = np.minimum(low, path.min(0)), np.maximum(high, path.max(0))
-            if np.linalg.norm(wide_high - wide_low) < 3.2 * own:
-                low, high, own = wide_low, wide_high, 0.0
-        self._centre, self._size = (low + high) / 2, float(np.linalg.norm(high - low)) + 0.35 * own
+        self._centre, self._size = surroundings(frame, parts, path)
         self._last = None
         self._place(self._server.initial_camera, "Corner")
         for client in self._server.get_clients().values():
@@ -80,14 +74,30 @@ class Cameras:
         self, camera: Any, name: str, centre: np.ndarray | None = None, size: float | None = None
     ) -> None:
         centre, size = self._centre if centre is None else centre, self._size if size is None else size
-        way = np.asarray(PRESETS[name])
-        far = 0.42 * size / np.tan(FOV / 2)
-        at = centre + way / np.linalg.norm(way) * far
-        at[2] = max(at[2], 0.15)
+        at = stand(name, centre, size)
         with contextlib.suppress(AssertionError):  # a viewer who is not quite there yet
             camera.fov = FOV
             camera.position = at
             camera.look_at = centre
+
+
+def surroundings(frame: Frames, parts: RigParts, path: np.ndarray | None) -> tuple[np.ndarray, float]:
+    """The centre (m) of what a viewer of a new rig shall see, and how large that is (m)."""
+    low, high = _around(frame, parts)
+    own = float(np.linalg.norm(high - low))
+    if path is not None:
+        wide_low, wide_high = np.minimum(low, path.min(0)), np.maximum(high, path.max(0))
+        if np.linalg.norm(wide_high - wide_low) < 3.2 * own:
+            low, high, own = wide_low, wide_high, 0.0
+    return (low + high) / 2, float(np.linalg.norm(high - low)) + 0.35 * own
+
+
+def stand(name: str, centre: np.ndarray, size: float) -> np.ndarray:
+    """Where the camera of a preset is (m) to look at something around `centre` of `size` (m)."""
+    way = np.asarray(PRESETS[name])
+    at = centre + way / np.linalg.norm(way) * 0.42 * size / np.tan(FOV / 2)
+    at[2] = max(at[2], 0.15)
+    return at
 
 
 def _around(frame: Frames, parts: RigParts) -> tuple[np.ndarray, np.ndarray]:

@@ -53,9 +53,12 @@ class Charts:
         for title, least, plot in self._plots:
             each = columns[title]
             low, high = float(np.min(each)), float(np.max(each))
-            middle, half = (low + high) / 2, max(high - low, least) / 2
+            span = max(high - low, least)
+            bottom = (low + high - span) / 2
+            if low >= 0 > bottom:  # what is never negative has no axis below zero
+                bottom = 0.0
             # an unseen line that keeps the axis from showing rounding as if it were something
-            bound = np.where(np.arange(len(frames)) % 2, middle - half, middle + half)
+            bound = np.where(np.arange(len(frames)) % 2, bottom, bottom + span)
             plot.data = (frames.times, *(np.ascontiguousarray(column) for column in each), bound)
 
     def _add(

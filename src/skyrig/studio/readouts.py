@@ -58,7 +58,7 @@ def numbers(view: View, cut: set[int]) -> str:
     rows = [
         _row("time", f"{frame.times[0]:.2f}", "s", "time"),
         _row("pace", "–" if np.isnan(view.pace) else f"{view.pace:.2f}", "x real time", "pace"),
-        *(_row(f"payload {axis}", f"{place[k]:.3f}", "m", axis) for k, axis in enumerate("xyz")),
+        *(_row(f"payload {axis}", f"{place[k]:z.3f}", "m", axis) for k, axis in enumerate("xyz")),
         _row("error", "–" if np.isnan(error) else f"{1e3 * error:.1f}", "mm", "error"),
     ]
     table = f'<table style="border-collapse:collapse">{"".join(rows)}</table>'

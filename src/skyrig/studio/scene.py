@@ -50,7 +50,7 @@ class RigScene:
     ) -> None:
         self.parts, self.root = parts, root
         self._scene = server.scene
-        self._opacity = None if tint is None else 0.4
+        self._opacity = None if tint is None else meshes.OVERLAY_OPACITY
         self._tint = tint
         self._angle = np.zeros(parts.count)
         self._time = 0.0

@@ -55,7 +55,9 @@ class FlightsTab:
         frames, events = flown
         stride = -(-len(frames) // playback.MOST_FRAMES)
         name = self._name()
-        text = playback.page(frames[::stride], parts, events, name, self.studio.look.dark)
+        text = playback.page(
+            frames[::stride], parts, events, name, self.studio.look.dark, self.studio.overlaid
+        )
         event.client.send_file_download(f"{name}.html", text.encode("utf-8"), save_immediately=True)
 
     def _picture(self, event: Any) -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from skyrig.studio.panel import Panel
 
 NOBODY = "–"
+HANDLE = 0.6
+"""How long the arrows of the handle are (m)."""
 
 
 class HandsTab:
@@ -136,7 +138,7 @@ class HandsTab:
         assert frame.wanted_position is not None and frame.wanted_attitude is not None
         self._handle = self.studio.server.scene.add_transform_controls(
             "/handle",
-            scale=0.6,
+            scale=HANDLE,
             disable_rotations=parts.payload.is_point,
             translation_limits=((-15.0, 15.0), (-15.0, 15.0), (0.1, 15.0)),
             position=frame.wanted_position[0],
