@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import statistics
 import time
 from collections.abc import Callable
@@ -107,11 +108,25 @@ def growth(seconds: float) -> None:
     )
 
 
+def memory(flights: int) -> None:
+    """The most memory that many flights of 10 s take, on the rig the first claim is about."""
+    scenario = load("three-dragonflies-circle").with_overrides({"duration": 10.0})
+    cpu, wall = spent(lambda: fly_many(scenario, flights, KINDS["noise and gains"], seed=1))
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    console.print(
+        f"{flights:,} flights of 10 s: {most:,.0f} MB at most, {cpu:,.0f} s CPU, {wall:,.0f} s wall."
+    )
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--memory", type=int, help="measure only the memory of so many flights")
     given = parser.parse_args()
+    if given.memory:
+        memory(given.memory)
+        raise SystemExit
     versions = f"MuJoCo {mujoco.__version__}, JAX {jax.__version__}, {os.cpu_count()} cores"
     console.print(f"{versions}; CPU time, medians of {given.rounds}.")
     per_second(given.rounds, given.seconds)
