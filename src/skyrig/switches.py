@@ -18,7 +18,7 @@ def set_defaults() -> None:
     """
     flags = os.environ.get("XLA_FLAGS", "")
     if "xla_backend_extra_options" not in flags:
-        os.environ["XLA_FLAGS"] = f"{flags} --xla_backend_extra_options={SMALL_LOOP}={1 << 24}".strip()
+        os.environ["XLA_FLAGS"] = f"{flags} --xla_backend_extra_options={SMALL_LOOP}={1 << 20}".strip()
     wanted = {
         "JAX_ENABLE_X64": "1",
         "JAX_COMPILATION_CACHE_DIR": str(cache_folder() / "jax"),
