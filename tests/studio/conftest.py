@@ -28,7 +28,7 @@ FLAGS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     if BROWSER is None:
         pytest.skip("needs Chromium: install the package chromium")
@@ -40,9 +40,12 @@ def browser() -> Iterator[Any]:
         chromium.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a studio that runs as people run it; at last it is ended by Ctrl-C."""
+    """The address of a studio that runs as people run it; at last it is ended by Ctrl-C.
+
+    It flies on while it runs, so it ends with its module and takes no time from other tests.
+    """
     # tests that run in the background ignore Ctrl-C, and so would what they start
     heed = "signal.signal(signal.SIGINT, signal.default_int_handler)"
     begin = f"import signal; from skyrig.cli import main; {heed}; main()"
