@@ -6,7 +6,7 @@ import numpy as np
 
 
 def cross(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Vector product on the last axis; NumPy's own takes ten times as long for a few vectors."""
+    """Vector product on the last axis; NumPy's own takes twice as long for a few vectors."""
     a, b, c = first[..., 0], first[..., 1], first[..., 2]
     x, y, z = second[..., 0], second[..., 1], second[..., 2]
     return np.stack([b * z - c * y, c * x - a * z, a * y - b * x], axis=-1)

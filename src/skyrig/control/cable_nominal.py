@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 from skyrig.algebra import as_jax
 from skyrig.control.interface import axes, components_first
 from skyrig.control.nominal import (
-    apply,
+    apply_last,
     least_turn_rate,
     motion,
     rotate,
@@ -69,7 +69,7 @@ def cable_forces_series(team: Sharing, internal: Any, force: Series, moment: Ser
     centre = xp.moveaxis(team.centre, 0, -1)
     inverse = xp.moveaxis(team.inverse, (0, 1), (-2, -1))
     left = moment - xp.cross(centre + 0 * force, force)
-    turn = apply(inverse, left)
+    turn = apply_last(inverse, left)
     forces = share[..., None] * force[..., None, :]
     forces = forces + xp.cross(turn[..., None, :] + 0 * forces, arm + 0 * forces)
     return xp.concatenate([forces[:1] + inner, forces[1:]])
@@ -91,7 +91,7 @@ def cable_nominal(model: Any, payload: Sample, ahead: Any) -> CableNominal:
     heavy = model.payload_mass[..., None]
 
     force = heavy * upwards(second_derivative(body.position), model.gravity)
-    spinning = apply(inertia, rate)
+    spinning = apply_last(inertia, rate)
     moment = taylor.differentiate(spinning) + taylor.cross(rate, spinning)[:5]
     team = sharing(model.attachment, model.available)
     turn = rotation[:5, ..., None, :, :]
@@ -100,7 +100,7 @@ def cable_nominal(model: Any, payload: Sample, ahead: Any) -> CableNominal:
     # a cable that carries nothing hangs straight down
     direction = -taylor.unit(upwards(pull, 1.0 - batch_first(model.available, 0)))
 
-    arms = apply(rotation[..., None, :, :], batch_first(model.attachment, 1))
+    arms = apply_last(rotation[..., None, :, :], batch_first(model.attachment, 1))
     ends = body.position[..., None, :] + arms
     length, mass = batch_first(model.length, 0)[..., None], batch_first(model.mass, 0)[..., None]
     craft = ends[:5] - length * direction

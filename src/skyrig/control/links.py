@@ -19,7 +19,6 @@ from jaxtyping import Array, Float
 
 from skyrig import algebra
 from skyrig.algebra import apply, cross
-from skyrig.control import nominal
 from skyrig.control.course import (
     CourseGains,
     CourseMemory,
@@ -39,7 +38,7 @@ from skyrig.control.interface import (
     part,
     wanted_of,
 )
-from skyrig.control.nominal import heading_rate, motion, second_derivative, upwards
+from skyrig.control.nominal import apply_last, heading_rate, motion, second_derivative, upwards
 from skyrig.planning import Sample
 from skyrig.planning.arrays import namespace
 from skyrig.rigs.bodies import Bodies
@@ -105,7 +104,7 @@ class Links(Controller):
         rotation = heading_rate(upwards(second_derivative(body.position), model.gravity), yaw)[1]
         xp = namespace(rotation, model.payload_offset)
         offset = xp.moveaxis(model.payload_offset, 0, -1)
-        centre = body.position[:5] - nominal.apply(rotation, offset)
+        centre = body.position[:5] - apply_last(rotation, offset)
         return course_nominal(centre[..., None, :], yaw[..., None], model.gravity)
 
     def start(self, measurement: Measurement) -> CourseMemory:

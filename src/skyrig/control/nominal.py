@@ -72,7 +72,7 @@ def shifted(series: Series, ahead: Any) -> Series:
     return namespace(*rows).stack(rows)
 
 
-def apply(matrix: Any, vector: Any) -> Any:
+def apply_last(matrix: Any, vector: Any) -> Any:
     """Matrices times vectors, components last; coefficients and the rest broadcast."""
     return total(matrix * vector[..., None, :])
 
