@@ -27,6 +27,7 @@ from skyrig.rigs import trim
 
 console = Console()
 KINDS = {
+    "noise": {"noise.position": "uniform(0, 0.002)"},
     "noise and gains": {
         "noise.position": "uniform(0, 0.002)",
         "controller.gains.damping": "uniform(0.8, 1.0)",

@@ -47,7 +47,8 @@ PRECISION = """
 How much CPU time it takes to know where the payload is after {seconds:g} s: three vehicles, a rigid load on
 cables, thrusts held. The reference is skyrig at {step:g} ms. MuJoCo's cables are tendons with an upper limit,
 its solver's time constant as short as its step allows; each of its integrators is tried with many steps. At
-each error the cheapest way that is at least as good counts, for both.
+each error the cheapest way that is at least as good counts, for both. Both have one core: a program of JAX
+that may use more hands small pieces of work to threads, which costs a short flight as much as flying it.
 """
 
 

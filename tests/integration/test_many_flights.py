@@ -56,6 +56,23 @@ def test_links_gains_and_starts_are_flown_as_alone_and_bad_rows_are_told() -> No
     assert all(np.array_equal(again.metrics[name], flights.metrics[name], equal_nan=True) for name in kept)
 
 
+HAPPENING = [
+    ("four-dragonflies-box-cut", {"duration": 0.5, "happenings.0.time": 0.2}),
+    ("drop-recover", {"duration": 0.5, "loop.rotor_lag": 0.03}),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "short"), HAPPENING)
+def test_cuts_drops_and_lagging_rotors_are_flown_as_alone(name: str, short: dict[str, float]) -> None:
+    scenario = load(name).with_overrides(short)
+    mass = float(scenario.build().team.payload.mass)
+    how = {"rig.payload.mass": f"uniform({0.97 * mass}, {mass})", "noise.position": "uniform(0, 0.0005)"}
+    flights = fly_many(scenario, 4, how, seed=1)
+    assert not flights.failures and flights.metrics["events.slack"].min() >= 1
+    assert worst(scenario, flights, 1) < 1e-9
+
+
 def test_flights_without_a_controller_fly_alone() -> None:
     scenario = load("drop-open-loop").with_overrides({"duration": 0.2})
     flights = fly_many(scenario, 2, {"rig.payload.mass": "uniform(0.1, 0.2)"})

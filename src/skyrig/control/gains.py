@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
 from skyrig import checks
 from skyrig.algebra import as_jax
 from skyrig.errors import InputError
-from skyrig.planning.arrays import is_jax
+from skyrig.planning.arrays import is_jax, namespace
 from skyrig.vehicles import Airframe
 
 
@@ -51,12 +50,12 @@ def _array(field: str, value: Any, gain: Gain, n: int, given: bool) -> Array:
         raise InputError(f"{field} must have shape {choices}, not {' x '.join(map(str, have))}.")
     if not is_jax(value):
         value = (checks.nonnegative if gain.zero else checks.positive)(field, value, have)
-    array = as_jax(value, dtype=float)
+    array = namespace(value).asarray(value, dtype=float)
     if have == (3,) and gain.kind == "3n":
         array = array[:, None]
     elif len(have) == 2:
         array = array.T
-    return jnp.broadcast_to(array, shape)
+    return as_jax(namespace(array).broadcast_to(array, shape))
 
 
 class Bandwidths(NamedTuple):

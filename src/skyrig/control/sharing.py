@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from skyrig.algebra import as_jax
+from skyrig.algebra import as_jax, by_content
 from skyrig.planning.arrays import Array, namespace
 
 
@@ -82,6 +82,7 @@ def _cross(a: Array, b: Array) -> Array:
     return namespace(a, b).stack(parts)
 
 
+@by_content
 def uncontrolled_axis(attachment: np.ndarray, tolerance: float = 1e-6) -> np.ndarray | None:
     """The axis, payload frame, about which no cable force can turn the payload; None where there is none.
 
@@ -92,7 +93,7 @@ def uncontrolled_axis(attachment: np.ndarray, tolerance: float = 1e-6) -> np.nda
     With two vehicles it is the line through the attachments. A payload on one attachment cannot be turned at
     all; then the axis is that through the point and the centre of mass, about which not even gravity acts.
     """
-    points = np.asarray(attachment, dtype=float)
+    points = attachment
     arms = points - points.mean(axis=0)
     _, spread, axes = np.linalg.svd(arms, full_matrices=True)
     widths = np.zeros(3)
@@ -109,8 +110,14 @@ def uncontrolled_axis(attachment: np.ndarray, tolerance: float = 1e-6) -> np.nda
 
 def weight_shares(attachment: Float[Array, "3 n"], weight: float) -> np.ndarray:
     """What each of n vehicles holds of a payload's `weight` (N) while it hangs level."""
-    team = sharing(np.asarray(attachment), np.ones(attachment.shape[1]))
-    return cable_forces(team, np.array([0.0, 0.0, weight]), np.zeros(3))[2]
+    return weight * _level_shares(attachment)
+
+
+@by_content
+def _level_shares(attachment: np.ndarray) -> np.ndarray:
+    """(n,) parts of a weight."""
+    team = sharing(attachment, np.ones(attachment.shape[1]))
+    return cable_forces(team, np.array([0.0, 0.0, 1.0]), np.zeros(3))[2]
 
 
 def spreading(attachment: Float[Array, "3 n"], weight: float, lean: Any) -> Float[Array, "3 n"]:
@@ -119,17 +126,21 @@ def spreading(attachment: Float[Array, "3 n"], weight: float, lean: Any) -> Floa
     Each pulls outwards from the attachments' middle (evenly around where they share one) by the tangent of
     the lean times an equal share of the `weight` (N); what this leaves of a wrench is taken out again.
     """
-    points = np.asarray(attachment)
-    n = points.shape[1]
+    return as_jax(weight * namespace(lean).tan(lean) * _outward(attachment))
+
+
+@by_content
+def _outward(attachment: np.ndarray) -> np.ndarray:
+    """(3, n) forces of cables against each other, each an equal part of one newton before that."""
+    n = attachment.shape[1]
     if n == 1:
-        return as_jax(np.zeros((3, 1)))
-    flat = points[:2] - points[:2].mean(axis=1, keepdims=True)
+        return np.zeros((3, 1))
+    flat = attachment[:2] - attachment[:2].mean(axis=1, keepdims=True)
     size = np.linalg.norm(flat, axis=0)
     turn = 2 * np.pi * np.arange(n) / n
     around = np.stack([np.cos(turn), np.sin(turn)])
     outward = np.zeros((3, n))
     outward[:2] = np.where(size > 1e-9, flat / np.maximum(size, 1e-9), around)
-    team = sharing(points, np.ones(n))
-    moment = np.cross(points, outward, axis=0).sum(axis=1)
-    spare = outward - cable_forces(team, outward.sum(axis=1), moment)
-    return as_jax(weight / n * namespace(lean).tan(lean) * spare)
+    team = sharing(attachment, np.ones(n))
+    moment = np.cross(attachment, outward, axis=0).sum(axis=1)
+    return (outward - cable_forces(team, outward.sum(axis=1), moment)) / n
