@@ -89,7 +89,7 @@ def per_second(rounds: int, seconds: float) -> None:
 
 
 def growth(seconds: float) -> None:
-    """Cost of a flight-step of 16,384 flights against 1,024, and of two cores against one."""
+    """Cost of a flight-step of 16,384 flights against 1,024."""
     scenario = load("three-dragonflies-circle").with_overrides({"duration": seconds})
     how = KINDS["noise and gains"]
     fly_many(scenario, 1024, how, seed=1)
@@ -101,12 +101,21 @@ def growth(seconds: float) -> None:
         f"A flight of {seconds:g} s: {small * 1e3:.2f} CPU ms in 1,024, {large * 1e3:.2f} in 16,384: "
         f"{large / small:.2f} times."
     )
-    one = [spent(lambda: fly_many(scenario, 1024, how, seed=1, threads=1))[1] for _ in range(3)]
-    both = [spent(lambda: fly_many(scenario, 1024, how, seed=1))[1] for _ in range(3)]
-    console.print(
-        f"1,024 flights: {min(one):.2f} s wall on one thread, {min(both):.2f} s on {os.cpu_count()}: "
-        f"{min(one) / min(both):.2f} times."
-    )
+
+
+def cores(seconds: float) -> None:
+    """Wall time of 1,024 flights on one thread and on all cores, in turns."""
+    scenario = load("three-dragonflies-circle").with_overrides({"duration": seconds})
+    for name, how in KINDS.items():
+        taken: dict[int | None, list[float]] = {1: [], None: []}
+        for _ in range(3):
+            for threads, values in taken.items():
+                values.append(spent(lambda t=threads, v=how: fly_many(scenario, 1024, v, 1, threads=t))[1])
+        one, all_of_them = (statistics.median(values) for values in taken.values())
+        console.print(
+            f"1,024 flights of {seconds:g} s, varying {name}: {one:.1f} s wall on one thread, "
+            f"{all_of_them:.1f} s on {os.cpu_count()}: {one / all_of_them:.2f} times."
+        )
 
 
 def memory(flights: int) -> None:
@@ -132,3 +141,4 @@ if __name__ == "__main__":
     console.print(f"{versions}; CPU time, medians of {given.rounds}.")
     per_second(given.rounds, given.seconds)
     growth(min(given.seconds, 2.0))
+    cores(given.seconds)
