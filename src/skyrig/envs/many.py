@@ -7,8 +7,10 @@ actions is the same flight. What ends starts again by itself, in the same step o
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from functools import lru_cache, wraps
+from typing import Any, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
@@ -21,6 +23,8 @@ from skyrig.envs.environment import Environment, EnvState
 from skyrig.errors import InputError
 from skyrig.sim.batch import CHUNK
 from skyrig.sim.stepping import choose, when
+
+Made = TypeVar("Made")
 
 
 class Lanes(eqx.Module):
@@ -83,6 +87,7 @@ class Many:
         if count < 1:
             raise InputError(f"count must be at least 1, not {count}.")
         self.environment = environment
+        self._apart = Apart(*jax.tree.flatten(environment))
         self.count = count
         self.mode = checks.choice("mode", mode, MODES)
         self._parts, self._chunks, self._size = split(count, threads or os.cpu_count() or 1, chunk)
@@ -125,7 +130,7 @@ class Many:
 
     def _each(self, work: Any, *columns: Any) -> list[Any]:
         """`work` for every part; in threads, since compiled code lets go of Python's lock."""
-        rows = [(self.environment, *row) for row in zip(*columns, strict=True)]
+        rows = [(self._apart, *row) for row in zip(*columns, strict=True)]
         if self._pool is None:
             return [work(*row) for row in rows]
         return list(self._pool.map(lambda row: jax.block_until_ready(work(*row)), rows))
@@ -159,11 +164,32 @@ def _flights_first(leaf: Array, many: bool) -> Array:
     return turned.reshape((-1, *turned.shape[2:]))
 
 
+class Apart(NamedTuple):
+    """An environment taken apart, once for all steps: that costs more than a short step."""
+
+    numbers: list[Array]
+    structure: Any
+
+
+def _compiled(work: Callable[..., Made]) -> Callable[..., Made]:
+    """`work` on an environment, compiled once for all of its structure."""
+
+    @lru_cache(maxsize=64)
+    def program(structure: Any) -> Callable[..., Made]:
+        return jax.jit(lambda numbers, *rest: work(jax.tree.unflatten(structure, numbers), *rest))
+
+    @wraps(work)
+    def call(env: Apart, *rest: Any) -> Made:
+        return program(env.structure)(env.numbers, *rest)
+
+    return call
+
+
 def _chunk_by_chunk(work: Any, given: Any, many: bool) -> Any:
     return jax.lax.map(work, given) if many else work(given)
 
 
-@eqx.filter_jit
+@_compiled
 def _begun(env: Environment, keys: Array) -> tuple[Lanes, Array]:
     """Flights from keys (chunks, 2, size)."""
     many = keys.ndim == 3
@@ -171,7 +197,7 @@ def _begun(env: Environment, keys: Array) -> tuple[Lanes, Array]:
     return Lanes(state, jnp.zeros(state.tick.shape, bool)), _flights_first(observation, many)
 
 
-@eqx.filter_jit
+@_compiled
 def _stepped(env: Environment, lanes: Lanes, actions: Array) -> tuple[Lanes, Outcome]:
     """One period of all flights; those that were over get no reward, and have yet to be started again."""
     many = lanes.over.ndim == 2
@@ -190,7 +216,7 @@ def _stepped(env: Environment, lanes: Lanes, actions: Array) -> tuple[Lanes, Out
     return new, jax.tree.map(lambda leaf: _flights_first(leaf, many), outcome)
 
 
-@eqx.filter_jit
+@_compiled
 def _again(env: Environment, state: EnvState, which: Array, seen: Array) -> tuple[EnvState, Array]:
     """The flights in `which` from the start, and the others as they are."""
     many = which.ndim == 2
@@ -208,7 +234,7 @@ def _again(env: Environment, state: EnvState, which: Array, seen: Array) -> tupl
     return new, _flights_first(seen, many)
 
 
-def _flown(env: Environment, lanes: Lanes, actions: Any, mode: str) -> tuple[Lanes, Outcome]:
+def _flown(env: Apart, lanes: Lanes, actions: Any, mode: str) -> tuple[Lanes, Outcome]:
     """One period of one part, with what starts again; a program of its own, which not every step needs."""
     new, out = _stepped(env, lanes, actions)
     if mode == "never":
