@@ -12,8 +12,15 @@ from skyrig.flight.plots import COLOURS
 from skyrig.flight.storage import write_whole
 from skyrig.flight.sweep_table import Table
 
-SHOWN = ("position_rmse", "position_peak", "attitude_rmse", "saturation", "tension_max.0", "closest_vehicles")
-"""Metrics that are drawn, where they are known."""
+SHOWN = {
+    "position_rmse": "m",
+    "position_peak": "m",
+    "attitude_rmse": "rad",
+    "saturation": "share of the time",
+    "tension_max.0": "N",
+    "closest_vehicles": "m",
+}
+"""Metrics that are drawn, where they are known, and their units."""
 
 
 def save_pictures(folder: Path, table: Table, paths: list[str]) -> list[Path]:
@@ -53,7 +60,7 @@ def success_map(table: Table, paths: list[str]) -> Figure:
             places = table[ranked[0]][own], table[ranked[1]][own]
             axes.scatter(*places, s=20, c=colour, marker=mark, label=f"{words}: {own.sum()}")
         axes.set(xlabel=ranked[0], ylabel=ranked[1])
-        axes.legend(loc="upper right")
+        figure.legend(loc="outside lower center", ncols=2)
     axes.set_title(f"{good.mean():.1%} of {len(good)} flights succeed")
     return figure
 
@@ -69,7 +76,7 @@ def histograms(table: Table, metrics: list[str]) -> Figure:
         around = 1e-6 * (1 + abs(float(values.mean())))
         span = (min(values.min(), values.mean() - around), max(values.max(), values.mean() + around))
         axes.hist(values, bins=30, range=span, color=COLOURS[0])
-        axes.set(xlabel=name, ylabel="flights")
+        axes.set(xlabel=f"{name} ({SHOWN[name]})", ylabel="flights")
     return figure
 
 
