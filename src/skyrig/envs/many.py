@@ -22,7 +22,6 @@ from skyrig import checks
 from skyrig.envs.environment import Environment, EnvState
 from skyrig.errors import InputError
 from skyrig.sim.batch import CHUNK
-from skyrig.sim.stepping import choose, when
 
 Made = TypeVar("Made")
 
@@ -217,21 +216,36 @@ def _stepped(env: Environment, lanes: Lanes, actions: Array) -> tuple[Lanes, Out
 
 
 @_compiled
-def _again(env: Environment, state: EnvState, which: Array, seen: Array) -> tuple[EnvState, Array]:
-    """The flights in `which` from the start, and the others as they are."""
-    many = which.ndim == 2
+def _alone_again(env: Environment, key: Array) -> tuple[EnvState, Array]:
+    """A flight alone, from the start."""
+    state, observation = env.reset(key)
+    return state, _flights_first(observation, False)
 
-    def chunk(part: tuple[EnvState, Array, Array]) -> tuple[EnvState, Array]:
-        state, which, seen = part
 
-        def start(carry: tuple[EnvState, Array]) -> tuple[EnvState, Array]:
-            return choose(which, env.reset(carry[0].key), carry)
+@_compiled
+def _some_again(env: Environment, state: EnvState, seen: Array, spots: Array) -> tuple[EnvState, Array]:
+    """The flights at `spots`, as many as a chunk holds, from the start; spots beyond the last mean none."""
+    chunk, lane = jnp.divmod(spots, state.tick.shape[-1])
+    keys = jnp.moveaxis(state.key[jnp.minimum(chunk, len(state.key) - 1), ..., lane], 0, -1)
+    new, observation = env.reset(keys)
 
-        return when(jnp.any(which), start, (state, seen))
+    def put(leaf: Array, own: Array) -> Array:
+        return leaf.at[chunk, ..., lane].set(jnp.moveaxis(own, -1, 0), mode="drop")
 
-    rows = seen.reshape((*which.shape, *seen.shape[1:]))
-    new, seen = _chunk_by_chunk(chunk, (state, which, _flights_last(rows, many)), many)
-    return new, _flights_first(seen, many)
+    first = _flights_first(observation[None], True)
+    return jax.tree.map(put, state, new), seen.at[spots].set(first, mode="drop")
+
+
+def _again(env: Apart, state: EnvState, which: np.ndarray, seen: Array) -> tuple[EnvState, Array]:
+    """The flights in `which` from the start, put together so that few starts cost little."""
+    if which.ndim == 0:
+        return _alone_again(env, state.key)
+    size, spots = which.shape[-1], np.flatnonzero(which)
+    for k in range(0, len(spots), size):
+        some = spots[k : k + size]
+        padded = np.concatenate([some, np.full(size - len(some), which.size)])
+        state, seen = _some_again(env, state, seen, padded)
+    return state, seen
 
 
 def _flown(env: Apart, lanes: Lanes, actions: Any, mode: str) -> tuple[Lanes, Outcome]:
@@ -244,6 +258,6 @@ def _flown(env: Apart, lanes: Lanes, actions: Any, mode: str) -> tuple[Lanes, Ou
     over = jnp.zeros_like(which) if mode == "same" else new.over
     if not starting.any():
         return Lanes(new.state, over), out._replace(started=starting.reshape(-1))
-    state, seen = _again(env, new.state, which, out.observation)
+    state, seen = _again(env, new.state, starting, out.observation)
     final = out.observation if mode == "same" else seen
     return Lanes(state, over), out._replace(observation=seen, final=final, started=starting.reshape(-1))
