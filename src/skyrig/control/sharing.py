@@ -93,13 +93,12 @@ def uncontrolled_axis(attachment: np.ndarray, tolerance: float = 1e-6) -> np.nda
     With two vehicles it is the line through the attachments. A payload on one attachment cannot be turned at
     all; then the axis is that through the point and the centre of mass, about which not even gravity acts.
     """
-    points = attachment
-    arms = points - points.mean(axis=0)
+    arms = attachment - attachment.mean(axis=0)
     _, spread, axes = np.linalg.svd(arms, full_matrices=True)
     widths = np.zeros(3)
     widths[: len(spread)] = spread
     if widths[0] < 1e-9:
-        centre = points.mean(axis=0)
+        centre = attachment.mean(axis=0)
         length = np.linalg.norm(centre)
         return centre / length if length > 1e-9 else None
     if widths[1] > tolerance * widths[0]:
@@ -131,7 +130,7 @@ def spreading(attachment: Float[Array, "3 n"], weight: float, lean: Any) -> Floa
 
 @by_content
 def _outward(attachment: np.ndarray) -> np.ndarray:
-    """(3, n) forces of cables against each other, each an equal part of one newton before that."""
+    """(3, n) the forces of `spreading` for a weight of one newton and a lean with tangent one."""
     n = attachment.shape[1]
     if n == 1:
         return np.zeros((3, 1))

@@ -164,14 +164,14 @@ def _flights_first(leaf: Array, many: bool) -> Array:
 
 
 class Apart(NamedTuple):
-    """An environment taken apart, once for all steps: that costs more than a short step."""
+    """An environment taken apart into numbers and what is compiled for, once and not at every step."""
 
     numbers: list[Array]
     structure: Any
 
 
 def _compiled(work: Callable[..., Made]) -> Callable[..., Made]:
-    """`work` on an environment, compiled once for all of its structure."""
+    """`work` on an environment, compiled once for all environments of the same structure."""
 
     @lru_cache(maxsize=64)
     def program(structure: Any) -> Callable[..., Made]:
