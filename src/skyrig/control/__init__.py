@@ -26,7 +26,6 @@ from skyrig.control.interface import (
     row,
     targets,
 )
-from skyrig.control.winch import reel
 from skyrig.errors import InputError
 from skyrig.vehicles import Airframe
 
@@ -94,7 +93,6 @@ __all__ = [
     "Produced",
     "Target",
     "build",
-    "reel",
     "row",
     "targets",
 ]

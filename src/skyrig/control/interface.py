@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float
@@ -48,10 +49,26 @@ class Target(eqx.Module):
 class Measurement(eqx.Module):
     """What a controller is told of a rig, noise included."""
 
-    payload: Bodies
-    vehicles: Bodies
-    length: Float[Array, " n *batch"]
-    """Free length of each cable (m); zeros where links hold the vehicles."""
+    bodies: dict[str, Bodies]
+    """By group, (3, k, *batch)."""
+    readings: dict[str, Float[Array, "k *batch"]] = eqx.field(default_factory=dict)
+    """What the rig tells of itself, in the units of its layout, such as 'cable.length'."""
+
+    @property
+    def payload(self) -> Bodies:
+        """The payload, (3, *batch)."""
+        return self.bodies["payload"].only()
+
+    @property
+    def vehicles(self) -> Bodies:
+        """The vehicles, (3, n, *batch)."""
+        return self.bodies["vehicles"]
+
+    @property
+    def length(self) -> Float[Array, " n *batch"]:
+        """Free length of each cable (m); zeros where there are none."""
+        known = self.readings.get("cable.length")
+        return jnp.zeros_like(self.vehicles.position[0]) if known is None else known
 
 
 class Command(eqx.Module):
@@ -61,8 +78,9 @@ class Command(eqx.Module):
     """Along each vehicle's z axis (N)."""
     moment: Float[Array, "3 n *batch"]
     """In each vehicle's body frame (N m)."""
-    winch: Float[Array, " n *batch"] | None = None
-    """Wanted reel-out rates (m/s); None leaves every cable as long as it is."""
+    drives: dict[str, Float[Array, " k *batch"]] | None = None
+    """What the rig's own drives shall do, such as {'winch': reel-out rates in m/s}; None leaves them to the
+    scenario."""
 
 
 class Controller(eqx.Module):

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import jax
 import numpy as np
 import numpy.typing as npt
 
@@ -97,7 +96,7 @@ def answer(controller: Callable[..., Any], t: float, target: Wanted, measurement
     length = np.asarray(measurement.length)
     given = controller(t, target, Seen(payload, vehicles, length))
     if isinstance(given, Command):
-        given = (given.thrust, given.moment) if given.winch is None else jax.tree.leaves(given)
+        given = (given.thrust, given.moment, *(given.drives or {}).values())
     if not isinstance(given, (tuple, list)) or len(given) not in (2, 3):
         raise InputError(
             f"controller must return thrust and moment (and winch rates, if it likes), not {given!r}."
@@ -115,4 +114,4 @@ def answer(controller: Callable[..., Any], t: float, target: Wanted, measurement
         if not np.isfinite(array).all():
             raise InputError(f"controller returned {name} that is not finite at t = {t:g} s.")
         checked.append(as_jax(array.T))
-    return Command(*checked)
+    return Command(*checked[:2], {"winch": checked[2]} if len(checked) == 3 else None)

@@ -75,7 +75,8 @@ class Recover(Task):
 
     def touched(self, memory: Blow, tick: Int[Array, "*batch"], rig: Slung, state: SlungState) -> SlungState:
         """The poke, at the load's centre of mass, when its tick has come."""
-        poked = rig.poke(state, rig.payload_mass * memory.change, jnp.zeros_like(memory.change))
+        blow = (rig.payload_mass * memory.change)[:, None]
+        poked = rig.poke(state, "payload", blow, jnp.zeros_like(blow))
         return choose(tick == memory.tick, poked, state)
 
 

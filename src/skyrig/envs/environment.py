@@ -15,16 +15,17 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from skyrig.algebra import apply, multiply, rotation_matrix, upward_axis
-from skyrig.control.actuators import Produced
 from skyrig.control.interface import Command, Measurement
 from skyrig.envs import observations
 from skyrig.envs.actions import Level
 from skyrig.envs.plant import Plant
 from skyrig.envs.tasks import Rewards, Task, length
-from skyrig.rigs.bodies import Bodies, Inputs
+from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.slung import SlungState
+from skyrig.sim.log import OK, Log
 from skyrig.sim.pilot import Noise, blurred, measure
-from skyrig.sim.stepping import OK, Log, step
+from skyrig.sim.plant import Effort, PlantState
+from skyrig.sim.stepping import step
 
 ROOM = 16
 """Events in one control period before the episode ends as diverged."""
@@ -120,14 +121,14 @@ class Environment(eqx.Module):
             action: One column for each vehicle; entries are cut to -1 ... 1.
         """
         plant = self.plants.pick(state.plant)
-        before = measure(plant.rig, state.rig)
+        before = measure(plant.flown, _whole(state))
         # the rotors' loops know what the agent was told, noise included
         action = jnp.clip(action.astype(self.dt.dtype), -1.0, 1.0)
         command = self.level.command(plant, self._seen(plant, state), action)
         begun = self.task.touched(state.task, state.tick, plant.rig, state.rig)
-        rig, rotors, log = self._flown(plant, begun, command, state.rotors)
-        state = EnvState(rig, state.tick + 1, state.plant, state.task, rotors, state.key)
-        after = measure(plant.rig, rig)
+        after, log = self._flown(plant, PlantState(begun, state.rotors, {}), command)
+        state = EnvState(after.rig, state.tick + 1, state.plant, state.task, after.rotors, state.key)
+        after = measure(plant.flown, after)
 
         wanted = self.task.wanted(state.task, state.tick)
         error = length(wanted.position - after.payload.position)
@@ -151,30 +152,26 @@ class Environment(eqx.Module):
         observation = self._observed(plant, state, self._seen(plant, state))
         return state, observation, reward, failed, truncated, info
 
-    def _flown(
-        self, plant: Plant, rig: SlungState, command: Command, rotors: Array | None
-    ) -> tuple[SlungState, Array | None, Log]:
-        """The rig a control period later, the rotors' memory, and what happened."""
-        made = plant.actuators(rotors, command, self.dt)[1] if rotors is None else None
+    def _flown(self, plant: Plant, state: PlantState, command: Command) -> tuple[PlantState, Log]:
+        """The rig and its rotors a control period later, and what happened."""
+        rotors, saturated = plant.actuators.rotor_thrusts(command)
+        made = plant.actuators.produced(rotors, saturated)
+        effort = Effort(made.thrust, made.moment, rotors=rotors)
+        flown = plant.flown
 
-        def once(index: Array, carry: tuple[SlungState, Array | None, Log]) -> Any:
-            rig, rotors, log = carry
-            own: Produced | None = made
-            if own is None:
-                rotors, own = plant.actuators(rotors, command, self.dt)
-            rig, log = step(plant.rig, rig, Inputs(own.thrust, own.moment), self.dt, log, index)
-            return rig, rotors, log
+        def once(index: Array, carry: tuple[PlantState, Log]) -> tuple[PlantState, Log]:
+            return step(flown, index * self.dt, carry[0], effort, self.dt, carry[1], index)
 
-        return jax.lax.fori_loop(0, self.substeps, once, (rig, rotors, Log.empty(plant.rig, rig, ROOM)))
+        return jax.lax.fori_loop(0, self.substeps, once, (state, Log.empty(flown, state, ROOM)))
 
     def _seen(self, plant: Plant, state: EnvState) -> Measurement:
         """What is measured now: the same whenever it is asked for at this tick."""
-        seen = measure(plant.rig, state.rig)
+        seen = measure(plant.flown, _whole(state))
         if self.noise is None:
             return seen
 
         def shaken(key: Array, tick: Array) -> Array:
-            return jax.random.normal(jax.random.fold_in(key, tick), (4, 3, self.count + 1))
+            return jax.random.normal(jax.random.fold_in(key, tick), (4, 3, self.plants.rig.layout.bodies))
 
         many = state.tick.ndim == 1
         draw = jax.vmap(shaken, in_axes=-1, out_axes=-1) if many else shaken
@@ -210,8 +207,12 @@ class Environment(eqx.Module):
             attitude,
             craft.rate,
         )
-        side = jnp.sign(place[2])
-        return eqx.tree_at(lambda s: (s.payload, s.vehicles, s.side), hover, (payload, vehicles, side))
+        return eqx.tree_at(lambda s: (s.motion.payload, s.motion.vehicles), hover, (payload, vehicles))
+
+
+def _whole(state: EnvState) -> PlantState:
+    """Rig and rotors of a flight under way."""
+    return PlantState(state.rig, state.rotors, {})
 
 
 def small_turn(turn: Float[Array, "3 *k"]) -> Float[Array, "4 *k"]:

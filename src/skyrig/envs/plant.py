@@ -20,6 +20,8 @@ from skyrig.rigs.slung import SlungState
 from skyrig.scenario import Scenario
 from skyrig.scenario.build import make_team
 from skyrig.sim.batch import stack
+from skyrig.sim.plant import Motors
+from skyrig.sim.plant import Plant as Whole
 
 
 class Plant(eqx.Module):
@@ -90,6 +92,12 @@ class Plant(eqx.Module):
         if any(shape != shapes[0] for shape in shapes):
             raise InputError("vary must leave the number of vehicles, rotors and hooks as they are.")
         return stack(plants)
+
+    @property
+    def flown(self) -> Whole:
+        """The rig with its rotors, as it is stepped; of a plant that was picked."""
+        lag = self.actuators.lag
+        return Whole(self.rig, {}, None if lag is None else Motors(self.actuators.mixing, lag))
 
     @property
     def size(self) -> int:

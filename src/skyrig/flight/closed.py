@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import skyrig
 from skyrig import control
 from skyrig.errors import InputError
 from skyrig.flight.assembly import assemble, track
-from skyrig.flight.flight import Flight, Impact, Inputs
+from skyrig.flight.flight import Flight, Inputs
 from skyrig.flight.impacts import impacts
 from skyrig.sim.loop import closed_loop
 from skyrig.sim.pilot import Noise
@@ -66,52 +65,18 @@ def fly_closed_loop(built: Built, own: Any, progress: Callable[[float], None] | 
         saturated=flown.saturated,
     )
     flight = assemble(built, flown, produced, track(flown.measured_payload), track(flown.measured_vehicles))
-    return replace(flight, impacts=_impacts(built, flown, given["outside"]))
+    return replace(flight, impacts=impacts(built.rig, flown))
 
 
 def outside_of(built: Built) -> Outside:
     """What lasts for a while of a scenario's happenings."""
     acting = built.disturbances
     since = np.unique([0.0, *acting.edges, *(reel.time for reel in acting.reels)])
-    load = acting.payload_wrench(since) or (None, None)
-    craft = acting.vehicle_wrench(since) or (None, None)
+    forces, torques = acting.pushes(since)
     return Outside(
         times=since,
         thrust_share=acting.thrust_share(since),
-        payload_force=load[0],
-        payload_torque=load[1],
-        vehicle_force=craft[0],
-        vehicle_torque=craft[1],
-        cable_length=acting.cable_target(since) if acting.reels else None,
+        forces=forces,
+        torques=torques,
+        goals={"winch": acting.cable_target(since)} if acting.reels else {},
     )
-
-
-def _impacts(built: Built, flown: Any, outside: Any) -> tuple[Impact, ...]:
-    """What a closed-loop flight's impacts did, from the same inputs flown again."""
-    lag = built.scenario.spec.loop.rotor_lag
-    if lag or not any(event.kind == "impact" for event in flown.events):
-        return ()  # rotors that lag change from step to step, which is not recorded
-    row = np.clip(np.searchsorted(outside.times, flown.ticks + 1e-9, side="right") - 1, 0, None)
-
-    def rows(value: np.ndarray | None) -> np.ndarray | None:
-        return None if value is None else value[row]
-
-    def again(at: np.ndarray) -> Any:
-        return skyrig.rollout(
-            built.rig,
-            built.state,
-            np.append(flown.ticks, flown.times[-1]),
-            flown.thrust,
-            flown.moment,
-            payload_force=rows(outside.payload_force),
-            payload_torque=rows(outside.payload_torque),
-            vehicle_force=rows(outside.vehicle_force),
-            vehicle_torque=rows(outside.vehicle_torque),
-            winch=flown.winch,
-            happenings=built.happenings,
-            at=at,
-            step=built.step,
-            max_events=4096,
-        )
-
-    return impacts(built.rig, flown.events, built.duration, again)

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from skyrig.flight.flight import Flight
-from skyrig.sim.stepping import LOG_FULL, OK, TOO_FAST, TOO_MANY, UNSOLVED
+from skyrig.sim.log import LOG_FULL, OK, TOO_FAST, TOO_MANY, UNSOLVED
 from skyrig.sim.tally import Tally
 
 Columns = dict[str, np.ndarray]

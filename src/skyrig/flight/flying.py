@@ -60,28 +60,27 @@ def _open_loop(built: Built) -> Flight:
     since = times[:-1]
     thrust, moment = held(built, since)
     share = built.disturbances.thrust_share(since)
-    load = built.disturbances.payload_wrench(since) or (None, None)
-    craft = built.disturbances.vehicle_wrench(since) or (None, None)
+    forces, torques = built.disturbances.pushes(since)
 
-    def run(at: np.ndarray | None = None) -> Any:
-        return skyrig.rollout(
-            built.rig,
-            built.state,
-            times,
-            thrust * share,
-            moment * share[..., None],
-            payload_force=load[0],
-            payload_torque=load[1],
-            vehicle_force=craft[0],
-            vehicle_torque=craft[1],
-            winch=_reel_rates(built, since),
-            happenings=built.happenings,
-            at=at,
-            step=built.step,
-            max_events=4096,
-        )
+    def of(table: dict[str, np.ndarray], group: str) -> np.ndarray | None:
+        rows = table.get(group)
+        return rows if rows is None or group != "payload" else rows[:, 0]
 
-    flown = run()
+    flown = skyrig.rollout(
+        built.rig,
+        built.state,
+        times,
+        thrust * share,
+        moment * share[..., None],
+        payload_force=of(forces, "payload"),
+        payload_torque=of(torques, "payload"),
+        vehicle_force=of(forces, "vehicles"),
+        vehicle_torque=of(torques, "vehicles"),
+        winch=_reel_rates(built, since),
+        happenings=built.happenings,
+        step=built.step,
+        max_events=4096,
+    )
     produced = Inputs(
         times=since,
         commanded_thrust=thrust,
@@ -90,10 +89,7 @@ def _open_loop(built: Built) -> Flight:
         moment=moment * share[..., None],
         saturated=rotor_saturation(built.scenario.parts, thrust, moment),
     )
-    flight = assemble(built, flown, produced)
-    if isinstance(built.rig, skyrig.Slung):
-        flight = replace(flight, impacts=impacts(built.rig, flown.events, built.duration, run))
-    return flight
+    return replace(assemble(built, flown, produced), impacts=impacts(built.rig, flown))
 
 
 def rotor_saturation(parts: RigParts, thrust: np.ndarray, moment: np.ndarray) -> np.ndarray:
@@ -131,7 +127,7 @@ def held(built: Built, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _hover(built: Built) -> tuple[np.ndarray, np.ndarray]:
     if built.hover is not None:
         return built.hover.thrust, built.hover.moment
-    payload = built.rig.bodies(built.state)[0]
+    payload = built.rig.bodies(built.state)["payload"].only()
     hover = skyrig.trim(built.rig, np.asarray(payload.position), np.asarray(payload.attitude))
     return hover.thrust, hover.moment
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import equinox as eqx
 import jax
 import numpy as np
 
@@ -13,8 +14,10 @@ from skyrig.control.interface import Target, targets
 from skyrig.flight.rows import Row, noisy
 from skyrig.planning import Reference, Sample
 from skyrig.sim import many
-from skyrig.sim.pilot import Crew, Noise
-from skyrig.sim.plan import Cut, Poke, bucket
+from skyrig.sim.pilot import Crew, Noise, Surroundings
+from skyrig.sim.plan import Acts, Poke, bucket
+from skyrig.sim.plant import Motors, Plant
+from skyrig.sim.preparation import plant_of, surroundings
 from skyrig.sim.tally import Wanted
 
 Targets = Callable[[Row, Callable[[], Target]], Target]
@@ -33,7 +36,7 @@ def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> man
     rows = [*rows, *[rows[-1]] * (lanes - len(rows))]
     first = rows[0]
     room = bucket(len(first.ticks), 64)
-    rig, state = (_beside([row.trees[part] for row in rows]) for part in (0, 1))
+    state = _beside([row.trees[1] for row in rows])
     controller, actuators = (_beside([row.trees[part] for row in rows], base.trees[part]) for part in (2, 3))
     slots, times = _slots(rows, room)
     payload = _samples([row.built.reference for row in rows], first.ticks)
@@ -46,9 +49,10 @@ def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> man
         [getattr(row.built.noise, name) for row in rows]
         for name in ("position", "velocity", "attitude", "rate")
     ]
+    plant = _plant(rows, _moved(actuators))
     return many.Batch(
-        rig=_moved(rig),
-        state=_moved(state),
+        plant=plant,
+        state=plant.start(_moved(state)),
         crew=Crew(
             controller=_moved(controller),
             actuators=_moved(actuators),
@@ -216,7 +220,7 @@ def _at_slots(references: Sequence[Any], times: list[np.ndarray]) -> list[tuple[
 
 def _shake(rows: Sequence[Row], room: int) -> Any:
     """Noise of every tick, each flight's from its own seed."""
-    shape = (len(rows[0].ticks), 4, 3, 1 + rows[0].built.rig.count)
+    shape = (len(rows[0].ticks), 4, 3, rows[0].built.rig.layout.bodies)
     table = np.zeros((len(rows), room, *shape[1:]))
     for lane, row in enumerate(rows):
         if lane and row is rows[lane - 1]:
@@ -226,53 +230,38 @@ def _shake(rows: Sequence[Row], room: int) -> Any:
     return as_jax(table)
 
 
-def _around(rows: Sequence[Row]) -> dict[str, np.ndarray | None]:
-    """What is around in each row of `Outside`, as the fields of `Surroundings`."""
+def _plant(rows: Sequence[Row], actuators: Any) -> Plant:
+    """The plants of all flights as one."""
+    rig = _moved(_beside([row.trees[0] for row in rows]))
     most = _even(max(len(row.outside.times) for row in rows))
-    winch = getattr(rows[0].built.rig, "winch", None) is not None
-
-    def table(values: Sequence[np.ndarray]) -> np.ndarray:
-        padded = [np.concatenate([it, np.repeat(it[-1:], most - len(it), axis=0)]) for it in values]
-        return _last([np.moveaxis(it, -1, 1) if it.ndim == 3 else it for it in padded])
-
-    fields: dict[str, np.ndarray | None] = {}
-    names = (
-        "thrust_share",
-        "payload_force",
-        "payload_torque",
-        "vehicle_force",
-        "vehicle_torque",
-        "cable_length",
-    )
-    for name in names:
-        values = [getattr(row.outside, name) for row in rows]
-        if name == "cable_length":
-            own = [np.asarray(row.trees[0].length)[None] if winch else None for row in rows]
-            values = [
-                it if value is None or it is None else value for it, value in zip(own, values, strict=True)
-            ]
-        title = {"thrust_share": "share", "cable_length": "length"}.get(name, name)
-        known = [it for it in values if it is not None]
-        fields[title] = table(known) if known else None
-    return fields
+    pushes = [row.outside.pushes(most) for row in rows]
+    together = None if pushes[0] is None else jax.tree.map(lambda *each: _last(each), *pushes)
+    plant = plant_of(rig, actuators, together)
+    if plant.motors is None:
+        return plant
+    # every array of a plant carries the batch, if only of extent 1
+    lags = [(row.trees[3].mixing, row.trees[3].lag) for row in rows]
+    mixing, lag = (as_jax(_last([it[part] for it in lags])) for part in (0, 1))
+    return eqx.tree_at(lambda it: it.motors, plant, Motors(mixing, lag))
 
 
-def _happenings(rows: Sequence[Row]) -> many.Happenings:
+def _around(rows: Sequence[Row]) -> Surroundings:
+    """What is done to the actuators in each row of `Outside`, (rows, ..., batch or 1)."""
+    most = _even(max(len(row.outside.times) for row in rows))
+    made = [surroundings(row.built.rig, row.outside, _roomy(row.outside.times, most)) for row in rows]
+    return jax.tree.map(lambda *each: _last([np.asarray(it).T for it in each]), *made)
+
+
+def _happenings(rows: Sequence[Row]) -> Acts:
     """Pokes and cuts, row by row of each flight's plan."""
-    count = rows[0].built.rig.count
     most = _even(max(1, *(int(np.asarray(row.planned.plan.act).max()) + 1 for row in rows)))
-    impulse, point, cut = [], [], []
+    groups = {it.group for row in rows for it in row.built.happenings if isinstance(it, Poke)}
+    tables = []
     for row in rows:
-        own = np.zeros((most, 3)), np.zeros((most, 3)), np.zeros((most, count), bool)
+        own = Acts.blank(row.built.rig, most, sorted(groups))
         act = np.asarray(row.planned.plan.act)
         for it in row.built.happenings:
             # the row of the step that begins where it happens
-            spot = act[1 + int(np.argmin(np.abs(row.planned.times - it.time)))]
-            if isinstance(it, Poke):
-                own[0][spot], own[1][spot] = it.impulse, it.point
-            elif isinstance(it, Cut):
-                own[2][spot, it.cable] = True
-        impulse.append(own[0])
-        point.append(own[1])
-        cut.append(own[2])
-    return many.Happenings(*(as_jax(_last(it)) for it in (impulse, point, cut)))
+            own.put(int(act[1 + int(np.argmin(np.abs(row.planned.times - it.time)))]), it)
+        tables.append(own)
+    return jax.tree.map(lambda *each: as_jax(_last(each)), *tables)

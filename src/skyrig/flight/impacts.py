@@ -1,8 +1,7 @@
-"""What an impact did: velocities just before and just after a cable came to its length."""
+"""What impacts did: velocities just before and just after cables came to their lengths."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,75 +9,53 @@ import numpy as np
 from skyrig.flight.flight import Impact
 from skyrig.turns import turn
 
-NEAR = 1e-6
-"""Distance in time of the samples from which one-sided limits are drawn (s)."""
 MOST = 100
 
 
-def impacts(
-    rig: Any, events: Sequence[Any], until: float, fly_at: Callable[[np.ndarray], Any]
-) -> tuple[Impact, ...]:
-    """The impacts among `events` that have a moment of quiet on either side, the first hundred at most.
+def impacts(rig: Any, flown: Any) -> tuple[Impact, ...]:
+    """The first hundred impacts of a flight, from both sides of each jump as its log has them.
 
     Args:
-        rig: A `Slung` rig.
-        events: Those of a roll-out.
-        until: When the roll-out ends (s).
-        fly_at: The same roll-out again, reported at the times it is given. Limits from either side are drawn
-            from two samples a microsecond apart, which leaves an error of about 1e-12 of the acceleration.
+        rig: What was flown.
+        flown: With `events` and a `log` that kept both sides of every reset.
     """
-    times = np.array([event.time for event in events])
-    hits = []
-    for event in events:
-        quiet = np.sum(np.abs(times - event.time) < 3 * NEAR) <= sum(event.time == times)
-        if event.kind == "impact" and quiet and 2 * NEAR < event.time < until - 2 * NEAR:
-            hits.append(event)
-    hits = hits[:MOST]
-    if not hits:
-        return ()
-    offsets = NEAR * np.array([-2, -1, 1, 2])
-    flown = fly_at(np.concatenate([event.time + offsets for event in hits]))
-    masses = np.asarray(rig.mass), float(rig.payload_mass)
-    return tuple(_impact(rig, event, flown, slice(4 * k, 4 * k + 4), masses) for k, event in enumerate(hits))
+    hits = [event for event in flown.events if event.kind == "impact" and event.owner == "cable"][:MOST]
+    return tuple(_impact(rig, event, flown.log.sides) for event in hits)
 
 
-def _impact(rig: Any, event: Any, flown: Any, rows: slice, masses: tuple[np.ndarray, float]) -> Impact:
-    k = event.cable
-    payload, vehicles = flown.payload, flown.vehicles
-    arm = np.asarray(rig.attachment)[:, k]
+def _impact(rig: Any, event: Any, sides: Any) -> Impact:
+    k, row = event.index, event.row
     hook = np.zeros(3) if rig.hook is None else np.asarray(rig.hook)[:, k]
-    end, end_velocity = _point(payload, rows, (), arm)
-    start, start_velocity = _point(vehicles, rows, (k,), hook)
-    xi = _limits(end - start)
+    bodies = [{group: _rows(it, row) for group, it in side.items()} for side in (sides.before, sides.after)]
+    ends = [_point(side["payload"], 0, np.asarray(rig.attachment)[:, k]) for side in bodies]
+    hooks = [_point(side["vehicles"], k, hook) for side in bodies]
+    xi = np.stack([end[0] - start[0] for end, start in zip(ends, hooks, strict=True)])
     xi = xi / np.linalg.norm(xi, axis=1, keepdims=True)
-    relative = _limits(end_velocity - start_velocity)
+    relative = np.stack([end[1] - start[1] for end, start in zip(ends, hooks, strict=True)])
     along = np.einsum("ti,ti->t", relative, xi)
     across = np.linalg.norm(relative - along[:, None] * xi, axis=1)
-    payload_velocity = _limits(np.asarray(payload.velocity)[rows])
-    velocities = _limits(np.asarray(vehicles.velocity)[rows])
+    load = np.stack([side["payload"][1][0] for side in bodies])
+    velocities = np.stack([side["vehicles"][1] for side in bodies])
+    masses = np.asarray(rig.mass), float(rig.payload_mass)
     return Impact(
         time=float(event.time),
         cable=int(k),
-        impulse=float(event.impulse),
+        impulse=float(event.value),
         along=along,
         across=across,
-        payload_velocity=payload_velocity,
+        payload_velocity=load,
         vehicle_velocity=velocities[:, k],
-        momentum=masses[1] * payload_velocity + np.einsum("k,tki->ti", masses[0], velocities),
+        momentum=masses[1] * load + np.einsum("k,tki->ti", masses[0], velocities),
     )
 
 
-def _point(
-    bodies: Any, rows: slice, which: tuple[int, ...], arm: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Position and velocity of a point fixed to a body, at the given rows."""
-    place = (rows, *which)
-    position, velocity, attitude, rate = (
-        np.asarray(leaf)[place] for leaf in (bodies.position, bodies.velocity, bodies.attitude, bodies.rate)
-    )
+def _rows(bodies: Any, row: int) -> tuple[np.ndarray, ...]:
+    """Position, velocity, attitude and rate of a group at a row of the log, bodies first."""
+    leaves = (bodies.position, bodies.velocity, bodies.attitude, bodies.rate)
+    return tuple(np.asarray(leaf)[row].T for leaf in leaves)
+
+
+def _point(bodies: tuple[np.ndarray, ...], which: int, arm: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Position and velocity of a point fixed to a body."""
+    position, velocity, attitude, rate = (leaf[which] for leaf in bodies)
     return position + turn(attitude, arm), velocity + turn(attitude, np.cross(rate, arm))
-
-
-def _limits(samples: np.ndarray) -> np.ndarray:
-    """Values just before and just after, from samples at -2, -1, 1 and 2 small steps."""
-    return np.stack([2 * samples[1] - samples[0], 2 * samples[2] - samples[3]])

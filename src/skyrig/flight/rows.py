@@ -49,13 +49,10 @@ class Row:
         leaves, structure = jax.tree.flatten(self.trees)
         shapes = tuple((leaf.shape, leaf.dtype.str) for leaf in leaves)
         loop, built = self.built.scenario.spec.loop, self.built
-        held = [name for name in _FIELDS if getattr(self.outside, name) is None]
+        held = [sorted(it) for it in (self.outside.forces, self.outside.torques, self.outside.goals)]
         clock = (len(self.ticks), loop.control_rate, loop.rotor_lag > 0, built.duration)
         wanted = (built.reference is None, built.vehicle_references is None, built.team.payload.is_point)
-        return structure, shapes, clock, wanted, tuple(held), noisy(built)
-
-
-_FIELDS = ("payload_force", "payload_torque", "vehicle_force", "vehicle_torque", "cable_length")
+        return structure, shapes, clock, wanted, tuple(map(tuple, held)), noisy(built)
 
 
 def noisy(built: Built) -> bool:

@@ -1,4 +1,4 @@
-"""What every mechanism shares: bodies, inputs, guards, and what a reset did."""
+"""Bodies: where they are and how they move."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Float
 
 from skyrig import checks
 from skyrig.algebra import as_jax, traced
@@ -24,68 +24,15 @@ class Bodies(eqx.Module):
     rate: Float[Array, "3 *shape"]
     """Angular velocity in the body frame (rad/s)."""
 
+    def alone(self) -> Bodies:
+        """A single body, (3, *batch), as a group of one, (3, 1, *batch)."""
+        return Bodies(
+            self.position[:, None], self.velocity[:, None], self.attitude[:, None], self.rate[:, None]
+        )
 
-class Inputs(eqx.Module):
-    """What acts on a rig, held constant over a step. None means absent (and costs nothing)."""
-
-    thrust: Float[Array, "n *batch"]
-    """Thrust of each vehicle along its own z axis (N)."""
-    moment: Float[Array, "3 n *batch"]
-    """Moment of each vehicle's rotors in its body frame (N m)."""
-    payload_force: Float[Array, "3 *batch"] | None = None
-    """External force on the payload's centre of mass, world frame (N)."""
-    payload_torque: Float[Array, "3 *batch"] | None = None
-    """External torque on the payload, world frame (N m)."""
-    vehicle_force: Float[Array, "3 n *batch"] | None = None
-    """External force on each vehicle's centre of mass, world frame (N)."""
-    vehicle_torque: Float[Array, "3 n *batch"] | None = None
-    """External torque on each vehicle, world frame (N m)."""
-    winch: Float[Array, "n *batch"] | None = None
-    """Wanted reel-out rate of each cable (m/s); the winch follows it within its limits."""
-
-
-class Watch(eqx.Module):
-    """The guards of a rig at one instant; a guard fires when its value rises above zero."""
-
-    value: Float[Array, "guards *batch"]
-    slope: Float[Array, "guards *batch"]
-    """Time derivative of the value where it is known, else zero."""
-    known: Float[Array, "guards *batch"]
-    """One where the slope is known, else zero."""
-    rough: Bool[Array, "*batch"]
-    """Whether the motion is too fast for the step: the constraints could not be met."""
-
-
-class Reset(eqx.Module):
-    """What one reset did, cable by cable."""
-
-    arrived: Bool[Array, "n *batch"]
-    """Slack cables that reached their length with speed (an impact)."""
-    tightened: Bool[Array, "n *batch"]
-    """Slack cables that became taut without one."""
-    loosened: Bool[Array, "n *batch"]
-    """Cables that were taut (or just arrived) and let go."""
-    ground: Bool[Array, "*batch"]
-    """The payload passed z = 0."""
-    impulse: Float[Array, "n *batch"]
-    """Impulse along each cable (N s), zero or above."""
-    active: Bool[Array, "n *batch"]
-    """Cables over which the impulses were solved for."""
-    bounced: Bool[Array, "n *batch"]
-    """Cables to which restitution applied."""
-    taut: Bool[Array, "n *batch"]
-    """Cables taut afterwards."""
-    solved: Bool[Array, "*batch"]
-
-
-REARM = 1e-3
-"""How far from z = 0 the payload must be before passing it counts again (m)."""
-
-
-def rearmed(side: Float[Array, "*batch"], height: Float[Array, "*batch"]) -> Float[Array, "*batch"]:
-    """Which side of z = 0 counts as the payload's, once it has gone far enough from it."""
-    far = (side == 0) & (jnp.abs(height) > REARM)
-    return jnp.where(far, jnp.sign(height), side)
+    def only(self) -> Bodies:
+        """The body of a group of one."""
+        return Bodies(self.position[:, 0], self.velocity[:, 0], self.attitude[:, 0], self.rate[:, 0])
 
 
 def bodies_from_arrays(

@@ -9,6 +9,7 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from skyrig import checks
@@ -53,6 +54,14 @@ class WinchLimits(eqx.Module):
     shortest: Float[Array, "n *batch"]
     longest: Float[Array, "n *batch"]
 
+    def of(self, k: int) -> Winch | None:
+        """The winch of cable k as an object; None where it has none."""
+        if float(self.rate[k]) == 0:
+            return None
+        return Winch(
+            *(float(each[k]) for each in (self.rate, self.acceleration, self.shortest, self.longest))
+        )
+
     def drive(
         self,
         length: Float[Array, "n *batch"],
@@ -78,6 +87,26 @@ class WinchLimits(eqx.Module):
         slowest = jnp.maximum(-self.rate, -brakable(length - self.shortest, -rate))
         target = jnp.clip(wanted, slowest, fastest)
         return jnp.clip((target - rate) / dt, -self.acceleration, self.acceleration)
+
+    def towards(
+        self, length: Float[Array, "n *batch"], wanted: Float[Array, "n *batch"], period: ArrayLike
+    ) -> Float[Array, "n *batch"]:
+        """Reel-out rates (m/s) that bring cables to their wanted lengths and stop there.
+
+        The rate is the fastest from which the winch can still brake in time, v = sqrt(2 a |error|) with a
+        margin, never above its rate limit, and slow enough near the end not to overshoot within a period.
+
+        Args:
+            length: Free lengths now (m).
+            wanted: Free lengths to reach (m); cut to what the drums hold.
+            period: Time between commands (s).
+        """
+        left = jnp.clip(wanted, self.shortest, self.longest) - length
+        size = jnp.abs(left)
+        # braking starts a period late at worst: v period + v^2 / 2a = error
+        late = self.acceleration * period
+        speed = jnp.sqrt(late**2 + 2 * self.acceleration * size) - late
+        return jnp.sign(left) * jnp.minimum(self.rate, jnp.minimum(speed, size / period))
 
 
 def checked(check, field: str, value, *arguments) -> Array:

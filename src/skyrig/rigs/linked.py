@@ -6,40 +6,35 @@ from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from skyrig import algebra, checks
 from skyrig.algebra import apply, apply_transposed, as_jax, cross
 from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
-from skyrig.rigs.bodies import Bodies, Inputs, bodies_from_arrays
+from skyrig.rigs.bodies import Bodies, bodies_from_arrays
 from skyrig.rigs.cables import checked, inverse
-from skyrig.rigs.smooth import Smooth
+from skyrig.rigs.layout import Group, Layout
+from skyrig.rigs.protocol import Loads, Rig, State
+from skyrig.rigs.trim import Trim, checked_pose
+from skyrig.turns import turn
 
 
-class LinkedState(eqx.Module):
-    """Where a linked rig is: its composite body, at the common centre of mass, in the payload's frame."""
+class LinkedState(State):
+    """Where a linked rig is: its motion is that of the composite body.
 
-    body: Bodies
-    side: Float[Array, "*batch"]
-    """Which side of z = 0 the payload is on (+1, -1); 0 just after passing it."""
+    The composite body stands at the common centre of mass, in the payload's frame.
+    """
 
-
-class LinkedRate(eqx.Module):
-    """Time derivative of a `LinkedState`."""
-
-    body: Bodies
-
-    def advance(self, state: LinkedState, dt: Array) -> LinkedState:
-        """`state` moved along this rate for `dt` (s)."""
-        return LinkedState(jax.tree.map(lambda x, k: x + dt * k, state.body, self.body), state.side)
+    motion: Bodies
+    mode: None = None
 
 
-class Linked(Smooth):
+class Linked(Rig):
     """n vehicles rigidly on one payload, each with its own yaw; build one with `Linked.build`."""
 
     mass: Float[Array, "*batch"]
@@ -80,7 +75,7 @@ class Linked(Smooth):
                 f"attachments must be one point for each of {n} vehicles, but its shape is {places}."
             )
         place = checked(checks.numbers, "attachments", attachments, (n, 3)).T
-        turn = checked(checks.numbers, "yaw", np.zeros(n) if yaw is None else yaw, (n,))
+        heading = checked(checks.numbers, "yaw", np.zeros(n) if yaw is None else yaw, (n,))
         masses = [checked(checks.positive, f"vehicles[{k}].mass", v.mass) for k, v in enumerate(vehicles)]
         inertias = [
             checked(checks.inertia, f"vehicles[{k}].inertia", v.inertia) for k, v in enumerate(vehicles)
@@ -97,7 +92,7 @@ class Linked(Smooth):
         offset = place - centre[:, None]
         inertia = own + load * _steiner(-centre)
         for k, matrix in enumerate(inertias):
-            rotation = _about_z(turn[k])
+            rotation = _about_z(heading[k])
             inertia = inertia + rotation @ matrix @ rotation.T + mass[k] * _steiner(offset[:, k])
         return Linked(
             mass=total,
@@ -105,7 +100,7 @@ class Linked(Smooth):
             inverse_inertia=as_jax(inverse(inertia)),
             payload_offset=-centre,
             vehicle_offset=offset,
-            vehicle_yaw=turn,
+            vehicle_yaw=heading,
             gravity=checked(checks.numbers, "gravity", gravity),
         )
 
@@ -113,6 +108,11 @@ class Linked(Smooth):
     def count(self) -> int:
         """Number of vehicles."""
         return self.vehicle_yaw.shape[0]
+
+    @property
+    def layout(self) -> Layout:
+        """One payload and n vehicles."""
+        return Layout((Group("payload", 1), Group("vehicles", self.count)))
 
     def state(
         self,
@@ -129,11 +129,15 @@ class Linked(Smooth):
         arm = apply(algebra.rotation_matrix(payload.attitude), -self.payload_offset)
         swing = apply(algebra.rotation_matrix(payload.attitude), cross(payload.rate, -self.payload_offset))
         body = Bodies(payload.position + arm, payload.velocity + swing, payload.attitude, payload.rate)
-        return LinkedState(body, jnp.sign(payload.position[2]))
+        return LinkedState(body)
 
-    def bodies(self, state: LinkedState) -> tuple[Bodies, Bodies]:
+    def like(self, state: LinkedState) -> Float[Array, "*batch"]:
+        """One number of the motion for each flight."""
+        return state.motion.position[0]
+
+    def bodies(self, state: LinkedState) -> dict[str, Bodies]:
         """Payload and vehicles, recovered from the composite body exactly."""
-        body = state.body
+        body = state.motion
         rotation = algebra.rotation_matrix(body.attitude)
         payload = Bodies(
             body.position + apply(rotation, self.payload_offset),
@@ -151,57 +155,82 @@ class Linked(Smooth):
             algebra.multiply(body.attitude[:, None] + 0 * heading, heading),
             _turned(rate, -self.vehicle_yaw),
         )
-        return payload, vehicles
+        return {"payload": payload.alone(), "vehicles": vehicles}
 
-    def net_wrench(self, inputs: Inputs) -> tuple[Float[Array, "*batch"], Float[Array, "3 *batch"]]:
+    def net_wrench(self, loads: Loads) -> tuple[Float[Array, "*batch"], Float[Array, "3 *batch"]]:
         """Total thrust (N) and moment about the common centre of mass (N m), body frame (RotorTM eq. 26)."""
         up = jnp.zeros_like(self.vehicle_offset).at[2].set(1.0)
-        moment = cross(self.vehicle_offset, inputs.thrust * up) + _turned(inputs.moment, self.vehicle_yaw)
-        return inputs.thrust.sum(0), moment.sum(1)
+        moment = cross(self.vehicle_offset, loads.thrust * up) + _turned(loads.moment, self.vehicle_yaw)
+        return loads.thrust.sum(0), moment.sum(1)
 
-    def derivative(self, state: LinkedState, inputs: Inputs) -> LinkedRate:
-        """Time derivative of the state, pure."""
-        body = state.body
+    def derivative(self, t: ArrayLike, state: LinkedState, loads: Loads) -> Bodies:
+        """Time derivative of the composite body's motion, pure."""
+        body = state.motion
         rotation = algebra.rotation_matrix(body.attitude)
-        thrust, moment = self.net_wrench(inputs)
+        thrust, moment = self.net_wrench(loads)
         force = thrust * rotation[:, 2]
-        for push, arm in (
-            (inputs.payload_force, self.payload_offset),
-            (inputs.vehicle_force, self.vehicle_offset),
-        ):
-            if push is not None:
-                many = push.ndim > force.ndim
-                local = apply_transposed(rotation[:, :, None] if many else rotation, push)
-                turning = cross(arm, local)
-                force = force + (push.sum(1) if many else push)
-                moment = moment + (turning.sum(1) if many else turning)
-        if inputs.payload_torque is not None:
-            moment = moment + apply_transposed(rotation, inputs.payload_torque)
-        if inputs.vehicle_torque is not None:
-            moment = moment + apply_transposed(rotation, inputs.vehicle_torque.sum(1))
+        for group, arm in (("payload", self.payload_offset[:, None]), ("vehicles", self.vehicle_offset)):
+            outside = loads.wrenches.get(group)
+            if outside is None:
+                continue
+            force = force + outside.force.sum(1)
+            moment = moment + cross(arm, apply_transposed(rotation[:, :, None], outside.force)).sum(1)
+            if outside.torque is not None:
+                moment = moment + apply_transposed(rotation, outside.torque.sum(1))
         zero = jnp.zeros_like(self.gravity)
         gyroscopic = cross(body.rate, apply(self.inertia, body.rate))
-        return LinkedRate(
-            Bodies(
-                body.velocity,
-                force / self.mass - jnp.stack([zero, zero, self.gravity]),
-                algebra.attitude_rate(body.attitude, body.rate),
-                apply(self.inverse_inertia, moment - gyroscopic),
-            )
+        return Bodies(
+            body.velocity,
+            force / self.mass - jnp.stack([zero, zero, self.gravity]),
+            algebra.attitude_rate(body.attitude, body.rate),
+            apply(self.inverse_inertia, moment - gyroscopic),
         )
 
     def tidy(self, state: LinkedState) -> LinkedState:
         """Quaternion back at length one."""
-        attitude = algebra.normalised(state.body.attitude)
-        return eqx.tree_at(lambda s: s.body.attitude, state, attitude)
+        attitude = algebra.normalised(state.motion.attitude)
+        return eqx.tree_at(lambda s: s.motion.attitude, state, attitude)
 
-    def poke(self, state: LinkedState, impulse: Array, point: Array) -> LinkedState:
-        """An impulse (N s, world frame) at a point of the payload (m, payload frame)."""
-        body = state.body
-        local = apply_transposed(algebra.rotation_matrix(body.attitude), impulse)
-        spin = apply(self.inverse_inertia, cross(self.payload_offset + point, local))
-        changed = Bodies(body.position, body.velocity + impulse / self.mass, body.attitude, body.rate + spin)
-        return LinkedState(changed, state.side)
+    def poke(self, state: LinkedState, group: str, impulse: Array, point: Array) -> LinkedState:
+        """Blows (N s, world frame) at points of the group's bodies (m, their frames)."""
+        body = state.motion
+        arm = point + self.payload_offset[:, None]
+        if group == "vehicles":
+            arm = _turned(point, self.vehicle_yaw) + self.vehicle_offset
+        local = apply_transposed(algebra.rotation_matrix(body.attitude)[:, :, None], impulse)
+        spin = apply(self.inverse_inertia, cross(arm, local).sum(1))
+        speed = body.velocity + impulse.sum(1) / self.mass
+        return LinkedState(Bodies(body.position, speed, body.attitude, body.rate + spin))
+
+    def trim(self, position: Any, attitude: Any = (1.0, 0.0, 0.0, 0.0), lean: float | None = None) -> Trim:
+        """The hover with the thrusts upright: yaw is kept, `lean` has no meaning; see `skyrig.trim`."""
+        place, pose = checked_pose(position, attitude)
+        forward, up = turn(pose, np.eye(3)[[0, 2]])
+        yaw = np.arctan2(forward[1], forward[0])
+        exact = bool(up[2] > 1 - 1e-15)
+        level = pose if exact else np.array([np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)])
+        note = "The payload hovers at the pose asked for."
+        if not exact:
+            note = (
+                "Linked vehicles hover only with their thrust upright; the payload is levelled, its yaw kept."
+            )
+        n = self.count
+        offset = np.asarray(self.vehicle_offset).T
+        heading = np.asarray(self.vehicle_yaw)
+        weight = float(self.mass) * float(self.gravity)
+        # least effort over thrusts and moments; a moment counts as a thrust at half the span would
+        span = max(np.linalg.norm(offset[:, :2], axis=1).max(), 0.05)
+        balance = np.zeros((4, 4 * n))
+        for k in range(n):
+            cos, sin = np.cos(heading[k]), np.sin(heading[k])
+            balance[0, 4 * k] = 1
+            balance[1:, 4 * k] = np.cross(offset[k], [0, 0, 1.0])
+            balance[1:, 4 * k + 1 : 4 * k + 4] = (
+                np.array([[cos, -sin, 0], [sin, cos, 0], [0, 0, 1]]) * span / 2
+            )
+        effort = np.linalg.lstsq(balance, np.array([weight, 0, 0, 0]), rcond=None)[0].reshape(n, 4)
+        state = self.state(place, payload_attitude=level)
+        return Trim(state, effort[:, 0], effort[:, 1:] * span / 2, exact, note, {})
 
 
 def _steiner(arm: Array) -> Array:

@@ -9,12 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from skyrig import checks
-from skyrig.errors import InputError
-from skyrig.rigs.linked import Linked
-from skyrig.rigs.slung import Slung
-from skyrig.turns import cross, multiply, tilted, turn
-
-_LEVEL = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 @dataclass(frozen=True)
@@ -26,16 +20,21 @@ class Trim:
     """(n,) N."""
     moment: np.ndarray
     """(n, 3) N m, vehicles' body frames."""
-    tension: np.ndarray
-    """(n,) N; empty for rigid links."""
     exact: bool
     """Whether the payload holds the pose that was asked for."""
     note: str
     """One sentence on what was found."""
+    signals: dict[str, np.ndarray]
+    """The rig's signals there, such as 'cable.tension' (n,) in N."""
+
+    @property
+    def tension(self) -> np.ndarray:
+        """(n,) of the cables (N); empty where there are none."""
+        return self.signals.get("cable.tension", np.zeros(0))
 
 
 def trim(
-    rig: Slung | Linked,
+    rig: Any,
     position: npt.ArrayLike,
     attitude: npt.ArrayLike = (1.0, 0.0, 0.0, 0.0),
     lean: float | None = None,
@@ -53,123 +52,12 @@ def trim(
         lean: Angle of the cables from the vertical (rad). By default 0, or 0.35 where several cables share
             one attachment point and would otherwise put the vehicles in one place.
     """
-    place = checks.numbers("position", position, (3,))
-    pose = checks.unit_quaternion("attitude", np.asarray(attitude, dtype=float))
-    return _trim_linked(rig, place, pose) if isinstance(rig, Linked) else _trim_slung(rig, place, pose, lean)
+    return rig.trim(position, attitude, lean)
 
 
-def _trim_slung(rig: Slung, position: np.ndarray, attitude: np.ndarray, lean: float | None) -> Trim:
-    points = np.asarray(rig.attachment).T
-    gravity = float(rig.gravity)
-    load = float(rig.payload_mass) * gravity
-    crowded = len(points) > 1 and np.abs(points - points[0]).max() < 1e-9
-    slope = (0.35 if crowded else 0.0) if lean is None else float(lean)
-    if not 0 <= slope < 1.4:
-        raise InputError(f"lean must be at least 0 and below 1.4 rad, not {slope:g}.")
-    places = turn(attitude, points)
-    up = _cable_directions(places, slope)
-    tension, miss = _pulls(places, up, load)
-    exact = miss < 1e-9 * max(load, 1e-12)
-    note = "The payload hovers at the pose asked for."
-    if not exact:
-        least = _nearest_turn(places)
-        attitude = multiply(least, attitude)
-        places = turn(attitude, points)
-        up = _cable_directions(places, 0.0)
-        tension, miss = _pulls(places, up, load)
-        angle = np.degrees(2 * np.arctan2(np.linalg.norm(least[1:]), abs(least[0])))
-        if miss > 1e-9 * max(load, 1e-12):
-            raise InputError(
-                "position and attitude have no equilibrium nearby: the cables cannot hold the payload."
-            )
-        note = f"Cables cannot hold the attitude asked for; the payload hangs {angle:.3g} degrees from it."
-    weights = np.asarray(rig.mass) * gravity
-    thrusts = weights[:, None] * [0.0, 0.0, 1.0] + tension[:, None] * up
-    thrust = np.linalg.norm(thrusts, axis=1)
-    attitudes = tilted(_LEVEL, thrusts)
-    hooks = np.zeros((rig.count, 3)) if rig.hook is None else np.asarray(rig.hook).T
-    vehicles = position + places + np.asarray(rig.length)[:, None] * up - turn(attitudes, hooks)
-    # the cable pulls its vehicle along -up at the hook; the rotors hold against the turning this makes
-    pulls = turn(attitudes * [1.0, -1.0, -1.0, -1.0], -tension[:, None] * up)
-    moment = -cross(hooks, pulls)
-    state = rig.state(position, vehicles, payload_attitude=attitude, vehicle_attitude=attitudes)
-    return Trim(state, thrust, moment, tension, bool(exact), note)
-
-
-def _cable_directions(points: np.ndarray, lean: float) -> np.ndarray:
-    """Unit vectors from attachment to vehicle, leaning outwards from the payload's middle."""
-    flat = points[:, :2] - points[:, :2].mean(axis=0)
-    size = np.linalg.norm(flat, axis=1)
-    turn = 2 * np.pi * np.arange(len(points)) / len(points)
-    around = np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    outward = np.where(size[:, None] > 1e-9, flat / np.maximum(size, 1e-9)[:, None], around)
-    if len(points) == 1:
-        outward = np.zeros((1, 2))
-        lean = 0.0
-    return np.concatenate([np.sin(lean) * outward, np.full((len(points), 1), np.cos(lean))], axis=1)
-
-
-def _pulls(points: np.ndarray, up: np.ndarray, load: float) -> tuple[np.ndarray, float]:
-    """Tensions (least effort, none below zero) that carry `load` without turning it, and what misses (N)."""
-    scale = max(np.linalg.norm(points, axis=1).max(), 1e-3)
-    balance = np.concatenate([up, cross(points, up) / scale], axis=1).T
-    wanted = np.array([0, 0, load, 0, 0, 0.0])
-    tension = np.linalg.lstsq(balance, wanted, rcond=1e-12)[0]
-    if tension.min() < -1e-12 * load:
-        from scipy.optimize import nnls  # takes a while to import, and few rigs ask for it
-
-        # a slight price on effort picks one of many answers; the active cables are then solved exactly
-        heavy = np.concatenate([1e5 * balance, np.eye(len(points))])
-        rough, _ = nnls(heavy, np.concatenate([1e5 * wanted, np.zeros(len(points))]))
-        active = rough > 1e-7 * load
-        tension = np.zeros(len(points))
-        if active.any():
-            tension[active] = np.linalg.lstsq(balance[:, active], wanted, rcond=1e-12)[0]
-    tension = np.where(np.abs(tension) < 1e-13 * load, 0.0, tension)
-    miss = float(np.abs(balance @ tension - wanted).max()) if tension.min() >= 0 else np.inf
-    return np.maximum(tension, 0.0), miss
-
-
-def _nearest_turn(points: np.ndarray) -> np.ndarray:
-    """Quaternion of the least turn that puts the payload's weight under the cables.
-
-    Vertical cables balance when some mixture of the attachments lies straight above the centre of mass, so
-    the vertical is projected onto the cone of the attachments.
-    """
-    from scipy.optimize import nnls  # as above
-
-    vertical = np.array([0.0, 0.0, 1.0])
-    share, _ = nnls(points.T, vertical)
-    above = points.T @ share
-    if np.linalg.norm(above) < 1e-9:
-        lengths = np.linalg.norm(points, axis=1)
-        above = points[np.argmax(points[:, 2] / np.maximum(lengths, 1e-9))]
-    above = above / np.linalg.norm(above)
-    least = np.append(1 + above[2], np.cross(above, vertical))
-    size = np.linalg.norm(least)
-    return least / size if size > 1e-9 else np.array([0.0, 1.0, 0.0, 0.0])
-
-
-def _trim_linked(rig: Linked, position: np.ndarray, attitude: np.ndarray) -> Trim:
-    forward, up = turn(attitude, np.eye(3)[[0, 2]])
-    yaw = np.arctan2(forward[1], forward[0])
-    exact = bool(up[2] > 1 - 1e-15)
-    level = attitude if exact else np.array([np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)])
-    note = "The payload hovers at the pose asked for."
-    if not exact:
-        note = "Linked vehicles hover only with their thrust upright; the payload is levelled, its yaw kept."
-    n = rig.count
-    offset = np.asarray(rig.vehicle_offset).T
-    heading = np.asarray(rig.vehicle_yaw)
-    weight = float(rig.mass) * float(rig.gravity)
-    # least effort over thrusts and moments; a moment counts as a thrust at half the span would
-    span = max(np.linalg.norm(offset[:, :2], axis=1).max(), 0.05)
-    balance = np.zeros((4, 4 * n))
-    for k in range(n):
-        cos, sin = np.cos(heading[k]), np.sin(heading[k])
-        balance[0, 4 * k] = 1
-        balance[1:, 4 * k] = np.cross(offset[k], [0, 0, 1.0])
-        balance[1:, 4 * k + 1 : 4 * k + 4] = np.array([[cos, -sin, 0], [sin, cos, 0], [0, 0, 1]]) * span / 2
-    effort = np.linalg.lstsq(balance, np.array([weight, 0, 0, 0]), rcond=None)[0].reshape(n, 4)
-    state = rig.state(position, payload_attitude=level)
-    return Trim(state, effort[:, 0], effort[:, 1:] * span / 2, np.zeros(0), exact, note)
+def checked_pose(position: npt.ArrayLike, attitude: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """A place (3,) and a unit quaternion (4,), checked."""
+    return (
+        checks.numbers("position", position, (3,)),
+        checks.unit_quaternion("attitude", np.asarray(attitude, dtype=float)),
+    )

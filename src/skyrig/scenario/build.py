@@ -179,7 +179,7 @@ def _hover_pose(scenario: Scenario, team: Team) -> tuple[np.ndarray, np.ndarray]
     assert wanted.vehicles is not None
     places = np.stack([motion.start.position[0] for motion in wanted.vehicles])
     hover = trim(team.rig, np.zeros(3), level, scenario.spec.start.lean)
-    vehicles = np.asarray(team.rig.bodies(hover.state)[1].position).T
+    vehicles = np.asarray(team.rig.bodies(hover.state)["vehicles"].position).T
     return (places - vehicles).mean(axis=0), level
 
 

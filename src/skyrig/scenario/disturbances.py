@@ -49,21 +49,19 @@ class Disturbances:
         inside = np.unique(np.asarray(times, dtype=np.float64))
         return inside[(inside > 0) & (inside < self.duration)]
 
-    def payload_wrench(self, times: npt.ArrayLike) -> tuple[Array, Array] | None:
-        """Force (N) and torque (N m) on the payload, world frame, (T, 3) each; None if there is none."""
-        mine = [wrench for wrench in self.wrenches if wrench.vehicle is None]
-        return self._sum(mine, np.asarray(times, dtype=np.float64)) if mine else None
-
-    def vehicle_wrench(self, times: npt.ArrayLike) -> tuple[Array, Array] | None:
-        """Forces (N) and torques (N m) on the vehicles, world frame, (T, n, 3) each; None without."""
-        if all(wrench.vehicle is None for wrench in self.wrenches):
-            return None
+    def pushes(self, times: npt.ArrayLike) -> tuple[dict[str, Array], dict[str, Array]]:
+        """Forces (N) and torques (N m) on groups of bodies, world frame, (T, k, 3), where there are any."""
         clock = np.asarray(times, dtype=np.float64)
-        each = [
-            self._sum([wrench for wrench in self.wrenches if wrench.vehicle == k], clock)
-            for k in range(self.parts.count)
-        ]
-        return np.stack([force for force, _ in each], 1), np.stack([torque for _, torque in each], 1)
+        bodies = {"payload": [None], "vehicles": list(range(self.parts.count))}
+        forces, torques = {}, {}
+        for group, which in bodies.items():
+            mine = [[it for it in self.wrenches if it.vehicle == body] for body in which]
+            if not any(mine):
+                continue
+            sums = [self._sum(them, clock) for them in mine]
+            forces[group] = np.stack([force for force, _ in sums], 1)
+            torques[group] = np.stack([torque for _, torque in sums], 1)
+        return forces, torques
 
     def thrust_share(self, times: npt.ArrayLike) -> Array:
         """Share of its thrust that each vehicle's rotors give, (T, n); 1 where nothing is lost."""

@@ -16,8 +16,9 @@ from jax.typing import ArrayLike
 from jaxtyping import Array
 
 from skyrig.algebra import as_jax
-from skyrig.rigs.bodies import Inputs
-from skyrig.sim.stepping import Log, step
+from skyrig.sim.log import Log
+from skyrig.sim.plant import Effort, Plant, PlantState
+from skyrig.sim.stepping import step
 
 CHUNK = 64
 """Flights flown together; more leave the processor's cache."""
@@ -40,27 +41,27 @@ def pick(tree: Any, index: int) -> Any:
 
 @partial(jax.jit, static_argnames="max_events")
 def advance(
-    rig: Any, state: Any, inputs: Inputs, dt: ArrayLike, steps: ArrayLike, max_events: int = 64
-) -> tuple[Any, Log]:
-    """Advance one rig or a batch by `steps` steps of `dt` (s) with inputs held; final states and logs."""
-    log = Log.empty(rig, state, max_events)
+    plant: Plant, state: PlantState, effort: Effort, dt: ArrayLike, steps: ArrayLike, max_events: int = 64
+) -> tuple[PlantState, Log]:
+    """Advance one plant or a batch by `steps` steps of `dt` (s), an effort held; final states and logs."""
+    log = Log.empty(plant, state, max_events)
 
     def one(index, carry):
-        return step(rig, carry[0], inputs, dt, carry[1], index)
+        return step(plant, index * dt, carry[0], effort, dt, carry[1], index)
 
     return jax.lax.fori_loop(0, steps, one, (state, log))
 
 
 @partial(jax.jit, static_argnames=("max_events", "chunk"))
 def advance_in_chunks(
-    rig: Any,
-    state: Any,
-    inputs: Inputs,
+    plant: Plant,
+    state: PlantState,
+    effort: Effort,
     dt: ArrayLike,
     steps: ArrayLike,
     max_events: int = 64,
     chunk: int = CHUNK,
-) -> tuple[Any, Log]:
+) -> tuple[PlantState, Log]:
     """As `advance`, for a batch of any multiple of `chunk`, a chunk after the other."""
 
     def apart(leaf: Array) -> Array:
@@ -72,7 +73,7 @@ def advance_in_chunks(
         return parts.reshape((*parts.shape[:-2], -1))
 
     def fly(part):
-        rig, state, inputs = part
-        return advance(rig, state, inputs, dt, steps, max_events)
+        plant, state, effort = part
+        return advance(plant, state, effort, dt, steps, max_events)
 
-    return jax.tree.map(together, jax.lax.map(fly, jax.tree.map(apart, (rig, state, inputs))))
+    return jax.tree.map(together, jax.lax.map(fly, jax.tree.map(apart, (plant, state, effort))))

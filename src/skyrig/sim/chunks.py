@@ -42,13 +42,12 @@ def part_of_plan(plan: Plan, rows: slice, first_tick: int, first_interval: int, 
         return as_jax(whole.astype(own.dtype))
 
     return Plan(
+        time=cut(plan.time, 0, 0),
         dt=cut(plan.dt, 0, -1),
         hold=cut(plan.hold, first_interval, 0),
         act=cut(plan.act, 0, -1),
         tick=cut(plan.tick, first_tick, -1),
-        impulse=plan.impulse,
-        point=plan.point,
-        cut=plan.cut,
+        acts=plan.acts,
     )
 
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from skyrig.rigs.bodies import Watch
+from skyrig.rigs.protocol import Watch
 
 
 def time_tolerance(dtype: Any) -> float:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from skyrig.errors import FlightDiverged
+from skyrig.rigs.layout import Layout
+from skyrig.sim.log import LOG_FULL, OK, TOO_FAST, TOO_MANY, UNSOLVED, Log
 from skyrig.sim.plan import Cut, Poke
-from skyrig.sim.stepping import LOG_FULL, MOST_TURN, OK, TOO_FAST, TOO_MANY, UNSOLVED, Log
+from skyrig.sim.stepping import MOST_TURN
+
+REARM = 1e-3
+"""How far from z = 0 a payload must be before passing it counts again (m)."""
 
 
 @dataclass(frozen=True)
@@ -20,68 +25,145 @@ class Event:
     time: float
     """When (s)."""
     kind: str
-    """"impact", "taut", "slack", "cut", "poke" or "ground" (the payload passes z = 0)."""
-    cable: int | None = None
-    """Which cable, counted from 0; None where none is concerned."""
-    impulse: float = 0.0
-    """Impulse along the cable at an impact; size of the impulse of a poke (N s)."""
-    impulses: tuple[float, ...] = ()
-    """Impulses along all cables at that instant (N s)."""
+    """One of the rig's layout ("impact", "taut", "slack"), or "cut", "poke", "ground" (passing z = 0)."""
+    owner: str = ""
+    """To what it happened: "cable", or a group of bodies."""
+    index: int | None = None
+    """To which of them, counted from 0; None for none in particular."""
+    value: float = 0.0
+    """The number that goes with it: an impact's or a poke's impulse (N s)."""
+    values: tuple[float, ...] = field(default=(), repr=False)
+    """The same of all owners at that instant."""
+    row: int = field(default=-1, repr=False, compare=False)
+    """Row of the log, where both sides of the jump are kept; -1 where nothing jumped."""
+
+    @property
+    def cable(self) -> int | None:
+        """Which cable, counted from 0; None where none is concerned."""
+        return self.index if self.owner == "cable" else None
+
+    @property
+    def impulse(self) -> float:
+        """The impulse that goes with it (N s)."""
+        return self.value
+
+    @property
+    def impulses(self) -> tuple[float, ...]:
+        """Impulses along all cables at that instant (N s)."""
+        return self.values
 
 
 def events(
-    log: Log, times: np.ndarray, start_taut: np.ndarray, happenings: Sequence[Poke | Cut]
+    layout: Layout,
+    log: Log,
+    times: np.ndarray,
+    standing: Mapping[str, Any],
+    happenings: Sequence[Poke | Cut],
+    payload: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> list[Event]:
     """All events of one flight in order.
 
     Args:
+        layout: The rig's.
         log: The flight's log.
         times: (steps,) time at the end of each step, the first having no length (s).
-        start_taut: (n,) cables taut at the start.
+        standing: What is so from the start, by kind of event: the rig's `standing`.
         happenings: Pokes and cuts of the flight.
+        payload: Position and velocity (steps, 3) of the payload, to see it pass z = 0; None for none.
     """
     starts = np.concatenate([times[:1], times[:-1]])
-    found = [Event(float(times[0]), "taut", int(k)) for k in np.flatnonzero(start_taut)]
+    owners = {kind.name: kind.owner for kind in layout.events}
+    found = [
+        Event(float(times[0]), kind, owners[kind], int(k))
+        for kind, who in standing.items()
+        for k in np.flatnonzero(np.asarray(who))
+    ]
     rows = []
     for row in range(int(log.count)):
         time = float(starts[int(log.step[row])] + np.float64(log.offset[row]))
-        rows.append((time, _of_reset(time, log, row)))
+        rows.append((time, _of_reset(layout, time, log, row)))
     for happening in happenings:
         time = float(happening.time)
         if isinstance(happening, Cut):
-            rows.append((time - 1e-15, [Event(time, "cut", happening.cable)]))
+            rows.append((time - 1e-15, [Event(time, "cut", "cable", happening.cable)]))
             continue
         answers = [r for t, e in rows if abs(t - time) < 1e-12 for r in e]
         size = float(np.linalg.norm(np.asarray(happening.impulse, dtype=float)))
-        pulls = answers[0].impulses if answers else ()
-        rows.append((time - 1e-15, [Event(time, "poke", None, size, pulls)]))
+        pulls = answers[0].values if answers else ()
+        rows.append((time - 1e-15, [Event(time, "poke", happening.group, happening.body, size, pulls)]))
+    if payload is not None:
+        rows += [(time, [Event(time, "ground", "payload", 0)]) for time in passings(times, *payload)]
     for _, group in sorted(rows, key=lambda pair: pair[0]):
         found += group
     return found
 
 
-def _of_reset(time: float, log: Log, row: int) -> list[Event]:
-    """One reset's events: impacts first, then what they led to."""
-    reset = log.reset
-    impulses = tuple(float(value) for value in np.asarray(reset.impulse[row]))
+def _of_reset(layout: Layout, time: float, log: Log, row: int) -> list[Event]:
+    """One reset's events: the layout's first kinds first, then what they led to."""
     found = []
-    for kind, mask in (("impact", reset.arrived), ("taut", reset.tightened), ("slack", reset.loosened)):
-        for k in np.flatnonzero(np.asarray(mask[row])):
-            own = impulses[k] if kind == "impact" else 0.0
-            found.append(Event(time, kind, int(k), own, impulses))
-    if bool(reset.ground[row]):
-        found.append(Event(time, "ground", None, 0.0, impulses))
+    first = next(iter(log.reset.events.values())).value
+    values = () if first is None else tuple(float(it) for it in np.asarray(first[row]))
+    for kind in layout.events:
+        happened = log.reset.events[kind.name]
+        for k in np.flatnonzero(np.asarray(happened.who[row])):
+            own = 0.0 if happened.value is None else float(np.asarray(happened.value[row])[k])
+            found.append(Event(time, kind.name, kind.owner, int(k), own, values, row))
     return found
 
 
-def raise_troubles(log: Log, times: np.ndarray, payload: Any, vehicles: Any) -> None:
-    """A `FlightDiverged` that says when, where and why, if the flight went wrong."""
-    bodies = [("the payload", [np.asarray(leaf) for leaf in payload])]
-    count = np.shape(vehicles[0])[1]
-    for k in range(count):
-        bodies.append((f"vehicle {k}", [np.asarray(leaf)[:, k] for leaf in vehicles]))
+def passings(times: np.ndarray, position: np.ndarray, velocity: np.ndarray) -> list[float]:
+    """When a body passes z = 0 (s), by cubics through heights and speeds at the ends of the steps.
+
+    Args:
+        times: (steps,) s.
+        position: (steps, 3) m.
+        velocity: (steps, 3) m/s.
+    """
+    height, climb = position[:, 2], velocity[:, 2]
+    side, found = np.sign(height[0]), []
+    for k in np.flatnonzero((height[1:] * height[:-1] <= 0) | (np.abs(height[1:]) <= 2 * REARM)) + 1:
+        before = np.sign(height[max(k - 1, 0)]) if abs(height[k - 1]) > REARM else side
+        side = before if side == 0 else side
+        if side != 0 and side * height[k] < 0:
+            found.append(_root(times[k - 1 : k + 1], height[k - 1 : k + 1], climb[k - 1 : k + 1]))
+            side = 0.0
+        if abs(height[k]) > REARM:
+            side = np.sign(height[k])
+    return found
+
+
+def _root(times: np.ndarray, value: np.ndarray, slope: np.ndarray) -> float:
+    """Where a cubic with these ends is zero."""
+    width = times[1] - times[0]
+    if width <= 0 or value[0] == 0:
+        return float(times[0])
+    a, b, da, db = value[0], value[1], slope[0] * width, slope[1] * width
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        u = (low + high) / 2
+        at = a + u * (da + u * (3 * (b - a) - 2 * da - db + u * (da + db - 2 * (b - a))))
+        low, high = (u, high) if at * a > 0 else (low, u)
+    return float(times[0] + (low + high) / 2 * width)
+
+
+def raise_troubles(log: Log, times: np.ndarray, bodies: dict[str, Any]) -> None:
+    """A `FlightDiverged` that says when, where and why, if the flight went wrong.
+
+    Args:
+        log: The flight's log.
+        times: (steps,) s.
+        bodies: By group, anything with position, velocity, attitude and rate (steps, k, xyz).
+    """
+    named: list[tuple[str, list[np.ndarray]]] = []
+    for group, them in bodies.items():
+        leaves = [np.asarray(leaf) for leaf in (them.position, them.velocity, them.attitude, them.rate)]
+        count = leaves[0].shape[1]
+        one = group.removesuffix("s")
+        for k in range(count):
+            name = f"the {group}" if count == 1 and group == one else f"{one} {k}"
+            named.append((name, [leaf[:, k] for leaf in leaves]))
     first = None
-    for name, leaves in bodies:
+    for name, leaves in named:
         bad = np.zeros(len(times), dtype=bool)
         for leaf in leaves:
             bad |= ~np.all(np.isfinite(leaf), axis=-1)
@@ -93,7 +175,7 @@ def raise_troubles(log: Log, times: np.ndarray, payload: Any, vehicles: Any) -> 
     if trouble == OK:
         return
     if trouble == TOO_FAST:
-        _raise_whirl(times, bodies)
+        _raise_whirl(times, named)
     last = max(int(log.count) - 1, 0)
     step = int(log.step[last]) if int(log.count) else 0
     time = times[max(step, 0)]

@@ -6,7 +6,7 @@ the same compiled code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,21 +15,21 @@ import jax
 import numpy as np
 import numpy.typing as npt
 
-from skyrig.algebra import as_jax
 from skyrig.control.interface import Controller, Target
 from skyrig.control.stepped import answer, looks
+from skyrig.elements import Element
 from skyrig.planning import Reference
 from skyrig.programs import Program, Shapes
-from skyrig.rigs.bodies import Bodies
 from skyrig.sim.chunks import Cursor, part_of_pilot, part_of_plan
-from skyrig.sim.events import Event, events, raise_troubles
-from skyrig.sim.openloop import Track, xyz_last
-from skyrig.sim.packing import Layout, Packed
+from skyrig.sim.events import raise_troubles
+from skyrig.sim.log import LOG_FULL, OK, Log
+from skyrig.sim.packing import Packed, Packing
 from skyrig.sim.pilot import Noise, Pilot, blurred, measure, resumed
 from skyrig.sim.plan import STEP, Cut, Plan, Poke
+from skyrig.sim.plant import Plant, PlantState
 from skyrig.sim.preparation import Job, Outside, prepare
-from skyrig.sim.stepping import LOG_FULL, OK, Log
-from skyrig.sim.walk import Record, record_layout, walk_packed
+from skyrig.sim.recorded import Recorded, Track, events_of, tracks
+from skyrig.sim.walk import Record, record_packing, walk_packed
 from skyrig.vehicles import Airframe
 
 STEPS, TICKS, INTERVALS = 4096, 1024, 1024
@@ -41,30 +41,15 @@ Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class ClosedLoop:
-    """What came out of a closed-loop flight; times first in every array, xyz last."""
+class ClosedLoop(Recorded):
+    """What came out of a closed-loop flight; a row for every physics step."""
 
-    times: Numbers
-    """(T,) every physics step (s)."""
-    payload: Track
-    vehicles: Track
-    tension: Numbers
-    """(T, n) N."""
-    taut: npt.NDArray[np.bool_]
-    """(T, n)."""
-    cable_length: Numbers
-    """(T, n) free lengths (m)."""
-    events: list[Event] = field(repr=False)
-    final: Any = field(repr=False)
-    """State at the end."""
     memory: Any = field(repr=False)
     """The controller's, at the end."""
     ticks: Numbers
     """(K,) since when each interval holds: every tick, and where something outside changes (s)."""
-    measured_payload: Track
-    """What the controller was told, (K, 3)."""
-    measured_vehicles: Track
-    """(K, n, 3)."""
+    measured: dict[str, Track]
+    """What the controller was told, by group, (K, k, 3)."""
     commanded_thrust: Numbers
     """(K, n) N."""
     commanded_moment: Numbers
@@ -75,8 +60,18 @@ class ClosedLoop:
     """(K, n, 3) produced, losses included (N m)."""
     saturated: Numbers
     """(K, n) share of each vehicle's rotors at a limit (1)."""
-    winch: Numbers | None
-    """(K, n) commanded reel-out rates (m/s)."""
+    drives: dict[str, Numbers]
+    """(K, k) what the rig's own drives were asked for."""
+
+    @property
+    def measured_payload(self) -> Track:
+        """What the controller was told of the payload, (K, 3)."""
+        return self.measured["payload"].one()
+
+    @property
+    def measured_vehicles(self) -> Track:
+        """The same of the vehicles, (K, n, 3)."""
+        return self.measured["vehicles"]
 
 
 def closed_loop(
@@ -91,16 +86,18 @@ def closed_loop(
     control_rate: float = 100.0,
     step: float = STEP,
     outside: Outside | None = None,
+    elements: Mapping[str, Element] | None = None,
     happenings: Sequence[Poke | Cut] = (),
     noise: Noise | None = None,
     seed: int = 0,
     rotor_lag: float | None = None,
+    integrator: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> ClosedLoop:
     """Fly a rig with a controller in the loop.
 
     Args:
-        rig: A `Slung` or `Linked` rig.
+        rig: A rig: `Slung`, `Linked`, or one of your own.
         state: Where it starts.
         controller: A `skyrig.control` controller, compiled into the loop, or any other callable
             `(t, target, measurement) -> (thrust, moment)`, called from Python at the control rate.
@@ -110,11 +107,13 @@ def closed_loop(
         duration: Of the flight (s); the reference's if left out.
         control_rate: How often the controller acts (Hz).
         step: Longest physics step (s).
-        outside: Wrenches, lost thrust, winch targets.
+        outside: Wrenches, lost thrust, goals of the rig's own drives.
+        elements: What else acts on the rig, by a name of your choice.
         happenings: Pokes and cuts.
         noise: Of the measurements; none if left out.
         seed: Of the noise.
         rotor_lag: Time constant with which rotors follow their commands (s); at once if left out.
+        integrator: One of `skyrig.sim.integrators`; the rig's own choice if left out.
         progress: Called now and then with the time flown so far (s).
     """
     job, pilot = prepare(
@@ -128,23 +127,26 @@ def closed_loop(
         control_rate=control_rate,
         step=step,
         outside=outside,
+        elements=elements,
         happenings=happenings,
         noise=noise,
         seed=seed,
         rotor_lag=rotor_lag,
+        integrator=integrator,
     )
     asked = None if isinstance(controller, Controller) else controller
-    pieces, logs, *final = _flown(job, state, pilot, asked, progress)
-    return _gathered(job, pieces, logs, state, *final)
+    pieces, logs, final, memory = _flown(job, pilot, asked, progress)
+    return _gathered(job, pieces, logs, state, final.rig, memory)
 
 
 def _flown(
-    job: Job, state: Any, pilot: Pilot, asked: Callable[..., Any] | None, progress: Callable | None
-) -> tuple[list[Record], list[tuple[int, Log]], Any, Any]:
+    job: Job, pilot: Pilot, asked: Callable[..., Any] | None, progress: Callable | None
+) -> tuple[list[Record], list[tuple[int, Log]], PlantState, Any]:
     """All chunks, one after the other, until the end or the first trouble."""
+    plant, state = job.plant, job.state
     memory: Packed | None = None
-    layout: Layout | None = None
-    room = Log.ready(job.rig, state, ROOM)
+    packing: Packing | None = None
+    room = Log.ready(plant, state, ROOM, sides=True)
     pieces, logs = [], []
     most = (STEPS, TICKS, INTERVALS) if asked is None else (32, 1, 32)
     cursor = Cursor(job.planned)
@@ -155,24 +157,24 @@ def _flown(
         part = part_of_pilot(pilot, ticks, intervals, most[1], most[2])
         if asked is not None:
             index = np.asarray(ticks.start if ticks.stop > ticks.start else ticks.start - 1)
-            seen = jax.tree.map(np.asarray, _seen(job.rig, state, pilot.noise, pilot.shake[index]))
+            seen = jax.tree.map(np.asarray, _seen(plant, state, pilot.noise, pilot.shake[index]))
             command = answer(asked, float(job.ticks[index]), looks(pilot.target, int(index)), seen)
             told = jax.tree.map(lambda leaf: leaf[None], command)
             part = eqx.tree_at(lambda it: it.target, part, Target(None, None, told))
         if memory is None:
-            shapes = _memory_shapes(part, job.rig, state)
+            shapes = _memory_shapes(part, plant, state)
             memory = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
         assert memory is not None
-        if layout is None:
-            layout = record_layout(job.rig, state, part)
+        if packing is None:
+            packing = record_packing(plant, state, part)
         fresh = np.asarray(start == 0)
-        after, remembered, log, kept = _fly(job.rig, state, part, memory, fresh, plan, room)
+        after, remembered, log, kept = _fly(plant, state, part, memory, fresh, plan, room)
         count = rows.stop - rows.start
         if int(log.trouble) == LOG_FULL and count > 1:
             limit = count // 2
             continue
         state, memory, limit = after, remembered, most[0]
-        pieces.append(layout.unpack(np.asarray(kept)[:count])[1])
+        pieces.append(packing.unpack(np.asarray(kept)[:count])[1])
         logs.append((rows.start, jax.tree.map(np.asarray, log)))
         start = rows.stop
         if progress is not None:
@@ -186,56 +188,53 @@ def _flown(
 _memory_shapes = Shapes(Pilot.fresh)
 
 
-def _fly_chunk(rig: Any, state: Any, pilot: Pilot, memory: Packed, fresh: Any, plan: Plan, room: Log):
-    pilot = resumed(fresh, memory, pilot, rig, state)
-    final, memory, log, kept = walk_packed(rig, state, pilot, plan, room)
+def _fly_chunk(
+    plant: Plant, state: PlantState, pilot: Pilot, memory: Packed, fresh: Any, plan: Plan, room: Log
+):
+    pilot = resumed(fresh, memory, pilot, plant, state)
+    final, memory, log, kept = walk_packed(plant, state, pilot, plan, room)
     return final, memory, log, kept.rows
 
 
-_fly = Program(_fly_chunk, lambda rig, state, pilot, memory, fresh, plan, room: (state, memory, room, 0))
+_fly = Program(_fly_chunk, lambda plant, state, pilot, memory, fresh, plan, room: (state, memory, room, 0))
 
 
 @eqx.filter_jit
-def _seen(rig: Any, state: Any, noise: Noise, shake: Any):
-    return blurred(measure(rig, state), noise, shake)
+def _seen(plant: Plant, state: PlantState, noise: Noise, shake: Any):
+    return blurred(measure(plant, state), noise, shake)
 
 
 def _gathered(
     job: Job, pieces: list[Record], logs: list[tuple[int, Log]], begin: Any, final: Any, memory: Any
 ) -> ClosedLoop:
     record = jax.tree.map(lambda *parts: np.concatenate(parts), *pieces)
-    count = len(record.taut)
+    bodies = tracks(record.bodies)
+    count = len(next(iter(bodies.values())).position)
     times = job.planned.times[:count]
     log = _joined(logs)
-    payload, vehicles = xyz_last(record.payload), xyz_last(record.vehicles)
-    raise_troubles(log, times, payload, vehicles)
-    found = events(log, times, np.asarray(job.rig.cable_state(begin)[1]), job.planned.happenings)
+    raise_troubles(log, times, bodies)
+    found = events_of(job.plant.rig, begin, log, times, job.planned.happenings, bodies)
     hold = np.asarray(job.planned.plan.hold)[:count]
-    intervals, first = np.unique(hold, return_index=True)
+    _, first = np.unique(hold, return_index=True)
     # row 0 has no length and comes before the first step; both see the same command
-    seen_load, seen_craft, command, made = jax.tree.map(lambda leaf: leaf[first], record.pilot)
-    share = np.asarray(job.around.share).T[intervals]
-    thrust, moment = made.thrust * share, made.moment.swapaxes(1, 2) * share[..., None]
+    seen, command, made = jax.tree.map(lambda leaf: leaf[first], record.pilot)
     present = np.asarray(made.rotors).shape[1]
     return ClosedLoop(
         times=times,
-        payload=Track(*payload),
-        vehicles=Track(*vehicles),
-        tension=record.tension,
-        taut=record.taut,
-        cable_length=record.length,
+        bodies=bodies,
+        signals=record.signals,
         events=found,
         final=final,
+        log=log,
         memory=memory,
         ticks=np.concatenate([[0.0], times])[first] if len(first) else times[:0],
-        measured_payload=Track(*xyz_last(seen_load)),
-        measured_vehicles=Track(*xyz_last(seen_craft)),
+        measured=tracks(seen),
         commanded_thrust=command.thrust,
         commanded_moment=command.moment.swapaxes(1, 2),
-        thrust=thrust,
-        moment=moment,
+        thrust=record.thrust[first],
+        moment=record.moment[first].swapaxes(1, 2),
         saturated=made.saturated.sum(1) / present,
-        winch=command.winch,
+        drives=command.drives,
     )
 
 
@@ -245,12 +244,11 @@ def _joined(logs: list[tuple[int, Log]]) -> Log:
     for start, log in logs:
         used = slice(0, int(log.count))
         rows = (log.step[used] + start, log.offset[used], log.located[used])
-        parts.append((*rows, jax.tree.map(lambda leaf, used=used: leaf[used], log.reset)))
-    step, offset, located, reset = jax.tree.map(lambda *each: np.concatenate(each), *parts)
+        parts.append((*rows, jax.tree.map(lambda leaf, used=used: leaf[used], (log.reset, log.sides))))
+    step, offset, located, (reset, sides) = jax.tree.map(lambda *each: np.concatenate(each), *parts)
     count = np.asarray(len(step), np.int32)
-    return Log(*jax.tree.map(as_jax, (step, offset, located, reset, count, logs[-1][1].trouble)))
+    return Log(step, offset, located, reset, sides, count, logs[-1][1].trouble)
 
 
 def _finite(record: Record) -> bool:
-    bodies: tuple[Bodies, Bodies] = (record.payload, record.vehicles)
-    return all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(bodies))
+    return all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(record.bodies))

@@ -15,9 +15,13 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from skyrig.control.interface import Target, row, targets
+from skyrig.elements.pushes import picked
 from skyrig.planning import Sample
-from skyrig.sim.pilot import Crew, Memory, Surroundings, inputs
-from skyrig.sim.stepping import Log, choose, step, when
+from skyrig.sim.log import Log
+from skyrig.sim.pilot import Crew, Memory, Surroundings, effort
+from skyrig.sim.plan import Acts
+from skyrig.sim.plant import Plant, PlantState
+from skyrig.sim.stepping import choose, step, when
 from skyrig.sim.tally import Tally, Wanted
 
 ROOM = 16
@@ -41,22 +45,11 @@ class Slots(eqx.Module):
     """Row of what happens at its end, or -1."""
 
 
-class Happenings(eqx.Module):
-    """What happens at an instant, rows first and the batch (or 1) last."""
-
-    impulse: Array
-    """(rows, 3, batch) N s, world frame."""
-    point: Array
-    """(rows, 3, batch) m, payload frame."""
-    cut: Array
-    """(rows, n, batch) cables."""
-
-
 class Batch(eqx.Module):
     """All that it takes to fly a batch."""
 
-    rig: Any
-    state: Any
+    plant: Plant
+    state: PlantState
     crew: Crew
     count: Array
     """How many ticks there are; arrays may have more."""
@@ -70,9 +63,9 @@ class Batch(eqx.Module):
     """The targets of all ticks where all flights share them; None to prepare them in the loop."""
     shake: Array | None
     """(batch, ticks, 4, 3, bodies) numbers for the noise, if there is any: as the host draws them."""
-    around: dict[str, Array | None]
-    """The fields of `Surroundings`, each (rows, ..., batch or 1)."""
-    happenings: Happenings
+    around: Surroundings
+    """Each field (rows, ..., batch or 1)."""
+    happenings: Acts
     slots: Slots
     wanted: Wanted
     """At the end of every slot, (ticks, slots, ..., batch or 1)."""
@@ -83,9 +76,9 @@ class Batch(eqx.Module):
 @eqx.filter_jit
 def fly_batch(batch: Batch) -> Tally:
     """Fly all flights of a batch to their ends."""
-    rig, crew = batch.rig, batch.crew
-    tally = Tally.empty(rig, batch.state, jax.tree.map(lambda leaf: leaf[0, 0], batch.wanted))
-    log = Log.empty(rig, batch.state, ROOM)
+    plant, crew = batch.plant, batch.crew
+    tally = Tally.empty(plant, batch.state, jax.tree.map(lambda leaf: leaf[0, 0], batch.wanted))
+    log = Log.empty(plant, batch.state, ROOM)
 
     def tick(index: Array, carry: tuple[Any, Memory, Tally, Log]) -> tuple[Any, Memory, Tally, Log]:
         state, memory, tally, log = carry
@@ -98,7 +91,7 @@ def fly_batch(batch: Batch) -> Tally:
         around = _around(batch, slots.around[0])
 
         def decide(pair: tuple[Memory, Array]) -> tuple[Memory, Array]:
-            decided = crew.decide(rig, pair[0], state, (time, _target(crew, goal), shake), around)
+            decided = crew.decide(plant, pair[0], state, (time, _target(crew, goal), shake), around)
             return choose(pair[1], decided, pair[0]), pair[1]
 
         def one(slot: Array, carry: tuple[Any, Memory, Tally, Log]) -> tuple[Any, Memory, Tally, Log]:
@@ -111,7 +104,7 @@ def fly_batch(batch: Batch) -> Tally:
         memory, _ = when(count > 0, decide, (memory, tally.alive))
         return jax.lax.fori_loop(0, count, one, (state, memory, tally, log))
 
-    begin = (batch.state, crew.begin(rig, batch.state), tally, log)
+    begin = (batch.state, crew.begin(plant, batch.state), tally, log)
     return jax.lax.fori_loop(0, batch.count, tick, begin)[2]
 
 
@@ -131,20 +124,18 @@ def _slot(
     later: Array,
 ) -> tuple[Any, Memory, Tally, Log]:
     """One step of every flight that has one here."""
-    rig, crew = batch.rig, batch.crew
+    plant = batch.plant
     state, memory, tally, log = carry
     around = _around(batch, slot.around)
     dt = jnp.where(tally.alive, slot.dt, -1.0)
-    if crew.actuators.lag is not None:
-        memory = crew.turned(memory, dt, True)
-    held = inputs(memory, around)
-    state, log = step(rig, state, held, dt, log, 0)
+    held = effort(memory, around)
     start = slot.time - jnp.maximum(slot.dt, 0.0)
+    state, log = step(plant, start, plant.engaged(state, held), held, dt, log, 0)
     tally, log = tally.noted(log, start, later)
+    signals = plant.rig.signals(slot.time, state.rig, plant.loads(slot.time, state, held))
     tally = tally.stepped(
-        rig,
-        state,
-        held,
+        plant.bodies(state),
+        signals,
         wanted,
         batch.radius,
         dt,
@@ -153,25 +144,22 @@ def _slot(
         slot.fresh,
         log.trouble,
     )
-    tally = choose(later, tally, tally.begun(rig.cable_state(state)[1]))
+    tally = choose(later, tally, tally.begun(signals))
     # what happens at the end of a step comes before the tick at that instant, as in `walk`
     acts = (slot.act >= 0) & tally.alive
 
-    def happen(pair: tuple[Any, Tally]) -> tuple[Any, Tally]:
+    def happen(pair: tuple[PlantState, Tally]) -> tuple[PlantState, Tally]:
         state, tally = pair
-        them = jax.tree.map(lambda table: _picked(table, slot.act), batch.happenings)
-        new = rig.sever(rig.poke(state, them.impulse, them.point), them.cut)
-        return choose(acts, new, state), tally.turned(
-            jnp.zeros_like(tally.taut), _cuts(them.cut, acts, tally), slot.time
+        done = batch.happenings.done(
+            plant.rig, state.rig, lambda table: picked(table, jnp.maximum(slot.act, 0))
         )
+        cut = batch.happenings.switch.get("cut")
+        gone = jnp.zeros_like(tally.taut) if cut is None else picked(cut, jnp.maximum(slot.act, 0)) & acts
+        state = PlantState(choose(acts, done, state.rig), state.rotors, state.memories)
+        return state, tally.turned(jnp.zeros_like(tally.taut), gone, slot.time)
 
     state, tally = when(jnp.any(acts), happen, (state, tally))
     return state, memory, tally, log
-
-
-def _cuts(cut: Array, acts: Array, tally: Tally) -> Array:
-    """Cables that are cut now; none where links hold the vehicles."""
-    return (cut & acts) if tally.taut.shape[0] else jnp.zeros_like(tally.taut)
 
 
 def _goal(batch: Batch, index: Array) -> Target | tuple[Sample | None, Sample | None]:
@@ -190,23 +178,10 @@ def _target(crew: Crew, goal: Target | tuple[Sample | None, Sample | None]) -> T
 
 
 def _around(batch: Batch, index: Array) -> Surroundings:
-    shape = batch.state.side.shape
-    fields = {}
-    for name, table in batch.around.items():
-        if table is None:
-            fields[name] = None
-            continue
-        own = _picked(table, index)
-        fields[name] = jnp.broadcast_to(own, (*own.shape[:-1], *shape))
-    return Surroundings(**fields)
+    shape = batch.plant.like(batch.state).shape
 
+    def held(table: Array) -> Array:
+        own = picked(table, jnp.maximum(index, 0))
+        return jnp.broadcast_to(own, (*own.shape[:-1], *shape))
 
-def _picked(table: Array, index: Array) -> Array:
-    """Row `index` (batch or 1) of a table (rows, ..., batch or 1); below zero the first."""
-    if table.shape[0] == 1:
-        return table[0]
-    if index.shape == (1,):
-        return jax.lax.dynamic_index_in_dim(table, jnp.maximum(index[0], 0), keepdims=False)
-    wide = jnp.broadcast_to(table, (*table.shape[:-1], index.shape[0]))
-    spot = jnp.maximum(index, 0).reshape((1,) * (table.ndim - 1) + index.shape)
-    return jnp.take_along_axis(wide, spot, axis=0)[0]
+    return jax.tree.map(held, batch.around)

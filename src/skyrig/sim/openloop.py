@@ -1,8 +1,8 @@
-"""Open-loop roll-out from arrays: a rig, a state, held inputs in; motion, tensions and events out."""
+"""Open-loop roll-out from arrays: a rig, a state, held inputs in; motion, signals and events out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,55 +11,28 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array
 
 from skyrig import checks
 from skyrig.algebra import as_jax, traced
+from skyrig.elements import Element, Pushes
 from skyrig.errors import InputError
 from skyrig.programs import Program
-from skyrig.sim.events import Event, events, raise_troubles
-from skyrig.sim.plan import STEP, Cut, Plan, Poke, bucket, held_inputs, schedule
-from skyrig.sim.stepping import Log, step
-from skyrig.sim.walk import Held, Record, _happen, _held, _record, _row, record_layout, walk, walk_packed
-
-Reals = Float[Array, "..."] | Float[np.ndarray, "..."]
-
-
-@dataclass(frozen=True)
-class Track:
-    """How one body (times first, xyz last) or several (times, bodies, xyz) moved."""
-
-    position: Reals
-    """m, world."""
-    velocity: Reals
-    """m/s, world."""
-    attitude: Reals
-    """Quaternion wxyz, body to world."""
-    rate: Reals
-    """rad/s, body frame."""
+from skyrig.rigs.protocol import Wrench
+from skyrig.sim.events import Event, raise_troubles
+from skyrig.sim.log import Log
+from skyrig.sim.plan import STEP, Cut, Plan, Poke, bucket, schedule
+from skyrig.sim.plant import Effort, Plant, PlantState
+from skyrig.sim.recorded import Reals, Recorded, events_of, tracks
+from skyrig.sim.stepping import choose
+from skyrig.sim.stepping import step as one_step
+from skyrig.sim.walk import Held, Record, _happen, _record, _row, record_packing, walk, walk_packed
 
 
 @dataclass(frozen=True)
-class Rollout:
-    """What came out of a roll-out; times first in every array."""
+class Rollout(Recorded):
+    """What came out of a roll-out."""
 
-    times: np.ndarray
-    """(T,) s."""
-    payload: Track
-    """(T, 3) and (T, 4)."""
-    vehicles: Track
-    """(T, n, 3) and (T, n, 4)."""
-    tension: Reals
-    """(T, n) N; just before the inputs change, where they do."""
-    taut: Bool[Array, "..."] | Bool[np.ndarray, "..."]
-    """(T, n)."""
-    cable_length: Reals
-    """(T, n) free lengths (m)."""
-    events: list[Event] = field(repr=False)
-    """In order of time; empty while tracing."""
-    final: Any = field(repr=False)
-    """State at the end, to go on from."""
-    log: Log = field(repr=False)
     event_times: Reals = field(repr=False)
     """(rows,) times of the log's resets (s); those of impacts differentiate."""
 
@@ -76,6 +49,8 @@ def rollout(
     vehicle_force: npt.ArrayLike | None = None,
     vehicle_torque: npt.ArrayLike | None = None,
     winch: npt.ArrayLike | None = None,
+    elements: Mapping[str, Element] | None = None,
+    integrator: str | None = None,
     happenings: Sequence[Poke | Cut] = (),
     at: npt.ArrayLike | None = None,
     step: float = STEP,
@@ -88,7 +63,7 @@ def rollout(
     Differentiable by JAX with respect to rig, state and inputs (see `skyrig.sim.walk`).
 
     Args:
-        rig: A `Slung` or `Linked` rig.
+        rig: A rig: `Slung`, `Linked`, or one of your own.
         state: Where it starts, from `rig.state(...)`, `trim(...)` or another roll-out's `final`.
         times: (K + 1,) when inputs change, first and last being start and end (s).
         thrust: (K, n) or (n,) thrust of each vehicle along its z axis (N).
@@ -98,6 +73,8 @@ def rollout(
         vehicle_force: (K, n, 3) or (n, 3) external forces on the vehicles, world frame (N).
         vehicle_torque: (K, n, 3) or (n, 3) external torques on the vehicles, world frame (N m).
         winch: (K, n) or (n,) wanted reel-out rates (m/s).
+        elements: What else acts on the rig, by a name of your choice.
+        integrator: One of `skyrig.sim.integrators`; the rig's own choice if left out.
         happenings: Pokes and cuts.
         at: Times to report (s); every step where left out. Reporting never changes the flight.
         step: Physics step (s).
@@ -106,83 +83,123 @@ def rollout(
     grid = checks.numbers("times", times, (None,))
     if len(grid) < 2 or np.any(np.diff(grid) <= 0):
         raise InputError("times must be at least two, each later than the one before.")
-    if happenings and not hasattr(rig, "cables") and any(isinstance(it, Cut) for it in happenings):
-        raise InputError("cut.cable names a cable, but this rig has none.")
-    dtype = state.side.dtype
-    inputs = held_inputs(
+    dtype = rig.like(state).dtype
+    count = len(grid) - 1
+    n = rig.count
+    held = {
+        "thrust": _rows("thrust", thrust, (n,), count, dtype),
+        "moment": _rows("moment", np.zeros((n, 3)) if moment is None else moment, (n, 3), count, dtype),
+        "drives": {},
+    }
+    if winch is not None:
+        drive = rig.layout.drive("winch")
+        if drive is None:
+            raise InputError("winch gives reel-out rates, but no cable of this rig has a winch.")
+        held["drives"] = {"winch": _rows("winch", winch, (drive.count,), count, dtype)}
+    given = {
+        "payload": (payload_force, payload_torque, ("payload_force", "payload_torque"), (3,)),
+        "vehicles": (vehicle_force, vehicle_torque, ("vehicle_force", "vehicle_torque"), (n, 3)),
+    }
+    pushes = _pushes(grid[:-1], given, dtype)
+    plant = Plant(
         rig,
-        len(grid) - 1,
-        thrust,
-        moment,
-        payload_force,
-        payload_torque,
-        vehicle_force,
-        vehicle_torque,
-        winch,
-        dtype,
+        {**({} if pushes is None else {"pushes": pushes}), **(elements or {})},
+        integrator=integrator or rig.integrator,
     )
-    if inputs.winch is not None and getattr(rig, "winch", None) is None:
-        raise InputError("winch gives reel-out rates, but no cable of this rig has a winch.")
+    begin = plant.start(state)
     planned = schedule(rig, grid, step, happenings, dtype)
-    states, kept, log, shift = _flown(rig, state, inputs, planned.plan, max_events)
+    pilot = Held(Effort(**held))
+    states, kept, log, shift = _flown(plant, begin, pilot, planned.plan, max_events)
     unknown = traced(*jax.tree.leaves((kept, log)))
     count = len(planned.times)
     asked = planned.times if at is None else checks.numbers("at", at, (None,))
-    record = _reported(rig, inputs, planned.plan, states, kept, planned.times, asked)
-    final = jax.tree.map(lambda leaf: as_jax(leaf[count - 1]), states)
+    record = _reported(plant, pilot, planned.plan, states, kept, planned.times, asked)
+    final = jax.tree.map(lambda leaf: as_jax(leaf[count - 1]), states.rig)
     found: list[Event] = []
     if not unknown:
-        whole = jax.tree.map(lambda leaf: leaf[:count], kept)
-        raise_troubles(log, planned.times, *(xyz_last(body) for body in (whole.payload, whole.vehicles)))
-        found = events(log, planned.times, np.asarray(rig.cable_state(state)[1]), planned.happenings)
+        whole = tracks(jax.tree.map(lambda leaf: leaf[:count], kept.bodies))
+        raise_troubles(log, planned.times, whole)
+        found = events_of(rig, state, log, planned.times, planned.happenings, whole)
     starts = np.concatenate([planned.times[:1], planned.times[:-1]])
     number = jnp.maximum(log.step, 0) if unknown else np.maximum(log.step, 0)
     moments = (as_jax(starts) if unknown else starts)[number] + log.offset + shift
-    return Rollout(
-        times=asked,
-        payload=Track(*xyz_last(record.payload)),
-        vehicles=Track(*xyz_last(record.vehicles)),
-        tension=record.tension,
-        taut=record.taut,
-        cable_length=record.length,
-        events=found,
-        final=final,
-        log=log,
-        event_times=moments,
-    )
+    return Rollout(asked, tracks(record.bodies), record.signals, found, final, log, moments)
 
 
-def _fly_plan(rig: Any, state: Any, inputs: Any, plan: Plan, room: Log):
-    _, _, log, kept = walk_packed(rig, state, Held(inputs), plan, room)
+def _rows(field: str, value: Any, shape: tuple[int, ...], count: int, dtype: Any) -> Array:
+    """A value for each of `count` intervals, or one for all, checked: components first, intervals last."""
+    room = bucket(count)
+    if not traced(value):
+        value = np.asarray(value, dtype=np.float64) if np.ndim(value) else np.asarray(value)
+    have = np.shape(value)
+    if have == shape:
+        value = jnp.broadcast_to(as_jax(value), (count, *shape))
+    elif have != (count, *shape):
+        wanted = " or ".join("x".join(map(str, s)) for s in (shape, (count, *shape)))
+        given = "x".join(map(str, have)) or "a single number"
+        raise InputError(f"{field} must have shape {wanted}, not {given}.")
+    if not traced(value):
+        checks.numbers(field, np.asarray(value), have if have != shape else (count, *shape))
+    value = as_jax(value, dtype)
+    value = jnp.concatenate([value, jnp.zeros((room - count, *shape), dtype)])
+    return value.T
+
+
+def _pushes(
+    since: np.ndarray, given: Mapping[str, tuple[Any, Any, tuple[str, str], tuple[int, ...]]], dtype: Any
+) -> Pushes | None:
+    """Wrenches on groups of bodies from what was given for each interval; None if nothing was."""
+    count = len(since)
+
+    def table(name: str, value: Any, shape: tuple[int, ...]) -> Array | None:
+        if value is None:
+            return None
+        rows = jnp.moveaxis(_rows(name, value, shape, count, dtype), -1, 0)
+        return rows if rows.ndim == 3 else rows[:, :, None]
+
+    wrenches = {}
+    for group, (force, torque, names, shape) in given.items():
+        if force is None and torque is None:
+            continue
+        pushing, turning = table(names[0], force, shape), table(names[1], torque, shape)
+        if pushing is None:
+            assert turning is not None
+            pushing = jnp.zeros_like(turning)
+        wrenches[group] = Wrench(pushing, turning)
+    if not wrenches:
+        return None
+    late = np.full(bucket(count) - count, np.inf)
+    return Pushes(as_jax(np.concatenate([since, late]).astype(dtype)), wrenches)
+
+
+def _fly_plan(plant: Plant, state: PlantState, pilot: Held, plan: Plan, room: Log):
+    _, _, log, kept = walk_packed(plant, state, pilot, plan, room)
     return log, kept.rows
 
 
-_fly = Program(_fly_plan, lambda rig, state, inputs, plan, room: (room, 0))
+_fly = Program(_fly_plan, lambda plant, state, pilot, plan, room: (room, 0))
 
 
 @eqx.filter_jit
-def _fly_traced(rig: Any, state: Any, inputs: Any, plan: Plan, room: Log):
-    flown = walk(rig, state, Held(inputs), plan, room)
+def _fly_traced(plant: Plant, state: PlantState, pilot: Held, plan: Plan, room: Log):
+    flown = walk(plant, state, pilot, plan, room)
     return flown.states, flown.record, flown.log, flown.times_shift
 
 
-def _flown(rig: Any, state: Any, inputs: Any, plan: Plan, max_events: int) -> tuple[Any, Record, Log, Any]:
+def _flown(
+    plant: Plant, state: PlantState, pilot: Held, plan: Plan, max_events: int
+) -> tuple[Any, Record, Log, Any]:
     """States and record of every step, log, and shifts of the impacts' times: in NumPy where all is known."""
-    if traced(*jax.tree.leaves((rig, state, inputs, plan))):
-        return _fly_traced(rig, state, inputs, plan, Log.empty(rig, state, max_events))
-    log, rows = jax.tree.map(np.asarray, _fly(rig, state, inputs, plan, Log.ready(rig, state, max_events)))
-    states, record = record_layout(rig, state, Held(inputs)).unpack(rows)
+    if traced(*jax.tree.leaves((plant, state, pilot, plan))):
+        return _fly_traced(plant, state, pilot, plan, Log.empty(plant, state, max_events))
+    room = Log.ready(plant, state, max_events, sides=True)
+    log, rows = jax.tree.map(np.asarray, _fly(plant, state, pilot, plan, room))
+    states, record = record_packing(plant, state, pilot).unpack(rows)
     return states, record, log, np.zeros_like(log.offset)
 
 
-def xyz_last(bodies: Any) -> tuple[Any, ...]:
-    """Position, velocity, attitude, rate with components moved from second to last place."""
-    leaves = (bodies.position, bodies.velocity, bodies.attitude, bodies.rate)
-    return tuple(leaf.swapaxes(1, -1) if leaf.ndim == 3 else leaf for leaf in leaves)
-
-
 def _reported(
-    rig: Any, inputs: Any, plan: Plan, states: Any, record: Record, ends: np.ndarray, asked: np.ndarray
+    plant: Plant, pilot: Held, plan: Plan, states: Any, record: Record, ends: np.ndarray, asked: np.ndarray
 ) -> Record:
     """The record at the asked times: at step ends as flown, in between by a side step from the last end."""
     near = 1e-9
@@ -196,7 +213,7 @@ def _reported(
         return chosen
     room = bucket(len(between))
     first, late = np.resize(index[between], room), np.resize(beyond[between], room)
-    side = _side_steps(rig, states, inputs, plan, as_jax(first), as_jax(late))
+    side = _side_steps(plant, states, pilot, plan, as_jax(first), as_jax(late))
 
     def put(whole: Any, part: Any) -> Any:
         if traced(whole, part):
@@ -209,20 +226,17 @@ def _reported(
 
 
 @eqx.filter_jit
-def _side_steps(rig: Any, states: Any, inputs: Any, plan: Plan, index: Array, dt: Array) -> Record:
+def _side_steps(plant: Plant, states: Any, pilot: Held, plan: Plan, index: Array, dt: Array) -> Record:
     """Records a little after the ends of the steps `index`, each flown apart."""
+    pilot = pilot.ready(plan.dt.dtype)
 
     def one(index, dt):
         following = index + 1
         state = _row(states, index)
-        act = plan.act[following]
-        state = jax.tree.map(
-            lambda new, old: jnp.where(act >= 0, new, old),
-            _happen(rig, state, plan, jnp.maximum(act, 0)),
-            state,
-        )
-        held = _held(inputs, plan.hold[following])
-        state, _ = step(rig, state, held, dt, Log.empty(rig, state, 8), following)
-        return _record(rig, state, held)
+        act, t = plan.act[following], plan.time[following]
+        state = choose(act >= 0, _happen(plant, state, plan, jnp.maximum(act, 0)), state)
+        effort = pilot.held(None, plan.hold[following])
+        state, _ = one_step(plant, t, state, effort, dt, Log.empty(plant, state, 8), following)
+        return _record(plant, t + dt, state, effort)
 
     return jax.lax.map(lambda pair: one(*pair), (index, dt.astype(plan.dt.dtype)))

@@ -17,7 +17,7 @@ from jaxtyping import Array
 
 
 @dataclass(frozen=True)
-class Layout:
+class Packing:
     """How the leaves of a tree lie in a row; booleans and whole numbers become reals, exactly."""
 
     structure: Any
@@ -26,10 +26,10 @@ class Layout:
     real: Any
 
     @staticmethod
-    def of(tree: Any, real: Any, lead: int = 0) -> Layout:
+    def of(tree: Any, real: Any, lead: int = 0) -> Packing:
         """The layout of `tree` in rows of dtype `real`, `lead` axes in front of its leaves left out."""
         leaves, structure = jax.tree.flatten(tree)
-        return Layout(
+        return Packing(
             structure, tuple(leaf.shape[lead:] for leaf in leaves), tuple(leaf.dtype for leaf in leaves), real
         )
 
@@ -62,12 +62,12 @@ class Packed(eqx.Module):
     """A tree as a row, or a stack of trees as rows."""
 
     rows: Array
-    layout: Layout = eqx.field(static=True)
+    layout: Packing = eqx.field(static=True)
 
     @staticmethod
     def of(tree: Any, real: Any, lead: int = 0) -> Packed:
         """`tree` packed, its leaves having `lead` axes in front that become those of the rows."""
-        layout = Layout.of(tree, real, lead)
+        layout = Packing.of(tree, real, lead)
         return Packed(layout.pack(tree, lead), layout)
 
     def tree(self) -> Any:

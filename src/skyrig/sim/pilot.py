@@ -12,10 +12,10 @@ from jaxtyping import Array, Float
 from skyrig.algebra import as_jax, multiply
 from skyrig.control.actuators import Actuators, Produced
 from skyrig.control.interface import Command, Controller, Measurement, Target
-from skyrig.control.winch import reel
-from skyrig.rigs.bodies import Bodies, Inputs
+from skyrig.rigs.bodies import Bodies
 from skyrig.sim.packing import Packed
 from skyrig.sim.plan import Plan
+from skyrig.sim.plant import Effort, Plant, PlantState
 from skyrig.sim.stepping import choose
 
 
@@ -38,20 +38,12 @@ class Noise(eqx.Module):
 
 
 class Surroundings(eqx.Module):
-    """What acts from outside, one column for each interval (last axis). None means never."""
+    """What is done to the actuators from outside, one column for each interval (last axis)."""
 
     share: Float[Array, "n intervals"]
     """Share of its thrust that each vehicle's rotors give."""
-    payload_force: Float[Array, "3 intervals"] | None = None
-    """N, world frame."""
-    payload_torque: Float[Array, "3 intervals"] | None = None
-    """N m, world frame."""
-    vehicle_force: Float[Array, "3 n intervals"] | None = None
-    """N, world frame."""
-    vehicle_torque: Float[Array, "3 n intervals"] | None = None
-    """N m, world frame."""
-    length: Float[Array, "n intervals"] | None = None
-    """Free length to which winches shall bring the cables (m)."""
+    drives: dict[str, Float[Array, "k intervals"]] = eqx.field(default_factory=dict)
+    """Where the rig's own drives shall go, such as {'winch': free lengths in m}."""
 
 
 class Memory(eqx.Module):
@@ -61,17 +53,11 @@ class Memory(eqx.Module):
     seen: Measurement
     command: Command
     made: Produced
-    rotors: Float[Array, "r n *batch"] | None = None
-    """Thrust of every rotor (N), where rotors lag."""
 
 
-def measure(rig: Any, state: Any) -> Measurement:
-    """What a controller is told of a rig, without noise."""
-    payload, vehicles = rig.bodies(state)
-    length = rig.cable_state(state)[0]
-    if length.shape[0] == 0:
-        length = jnp.zeros((rig.count, *state.side.shape), state.side.dtype)
-    return Measurement(payload, vehicles, length)
+def measure(plant: Plant, state: PlantState) -> Measurement:
+    """What a controller is told, without noise."""
+    return Measurement(plant.bodies(state), plant.rig.readings(state.rig))
 
 
 def blurred(seen: Measurement, noise: Noise, shake: Float[Array, "4 3 bodies *batch"]) -> Measurement:
@@ -80,14 +66,14 @@ def blurred(seen: Measurement, noise: Noise, shake: Float[Array, "4 3 bodies *ba
     Args:
         seen: What is so.
         noise: How large.
-        shake: Standard normal numbers for position, velocity, attitude and rate of the payload and of each
-            vehicle.
+        shake: Standard normal numbers for position, velocity, attitude and rate of every body, by group.
     """
-    return Measurement(
-        _blurred(seen.payload, noise, shake[:, :, 0]),
-        _blurred(seen.vehicles, noise, shake[:, :, 1:]),
-        seen.length,
-    )
+    bodies, first = {}, 0
+    for group, them in seen.bodies.items():
+        count = them.position.shape[1]
+        bodies[group] = _blurred(them, noise, shake[:, :, first : first + count])
+        first += count
+    return Measurement(bodies, seen.readings)
 
 
 def _blurred(bodies: Bodies, noise: Noise, shake: Array) -> Bodies:
@@ -113,55 +99,44 @@ class Crew(eqx.Module):
     period: Float[Array, ""]
     """Between ticks (s)."""
 
-    def begin(self, rig: Any, state: Any) -> Memory:
+    def begin(self, plant: Plant, state: PlantState) -> Memory:
         """The memory at a flight's start: nothing commanded yet."""
-        seen = measure(rig, state)
+        seen = measure(plant, state)
         none = jnp.zeros_like(seen.vehicles.rate)
         still = jnp.zeros_like(none[0])
         rotors = jnp.zeros((self.actuators.low.shape[0], *still.shape), still.dtype)
-        winch = None if getattr(rig, "winch", None) is None else still
+        drives = {
+            it.name: jnp.zeros((it.count, *still.shape[1:]), still.dtype) for it in plant.rig.layout.drives
+        }
         return Memory(
             self.controller.start(seen),
             seen,
-            Command(still, none, winch),
+            Command(still, none, drives),
             Produced(still, none, rotors, rotors > 0),
-            # not a number until the first command: rotors are then taken to have been at it already
-            None if self.actuators.lag is None else rotors + jnp.nan,
         )
 
-    def turned(self, memory: Memory, dt: Array, first: Any) -> Memory:
-        """The rotors a step later, and what they make on average meanwhile."""
-        goes = first & (dt > 0)
-        rotors, made = self.actuators(memory.rotors, memory.command, jnp.where(dt > 0, dt, 1.0))
-        return choose(goes, Memory(memory.controller, memory.seen, memory.command, made, rotors), memory)
-
-    def decide(self, rig: Any, memory: Memory, state: Any, now: Any, around: Surroundings) -> Memory:
+    def decide(
+        self, plant: Plant, memory: Memory, state: PlantState, now: Any, around: Surroundings
+    ) -> Memory:
         """One tick: measure, ask the controller, let the rotors do what they can.
 
         `now` is the time (s), the target, and the noise's numbers (see `blurred`; None without noise).
         """
         t, target, shake = now
-        seen = measure(rig, state)
+        seen = measure(plant, state)
         if shake is not None:
             seen = blurred(seen, self.noise, shake)
         own, command = self.controller(memory.controller, t, target, seen)
-        command, made = self.made(rig, seen, command, around)
-        rotors = memory.rotors
-        if rotors is not None:
-            rotors = jnp.where(jnp.isnan(rotors), made.rotors, rotors)
-        return Memory(own, seen, command, made, rotors)
+        return Memory(own, seen, *self.made(plant.rig, seen, command, around))
 
     def made(
         self, rig: Any, seen: Measurement, command: Command, around: Surroundings
     ) -> tuple[Command, Produced]:
-        """A command with its winches settled, and what the rotors make of it."""
-        winch = command.winch
-        if getattr(rig, "winch", None) is None:
-            winch = None
-        elif winch is None:
-            assert around.length is not None
-            winch = reel(seen.length, around.length, rig.winch, self.period)
-        command = Command(command.thrust, command.moment, winch)
+        """A command with its drives settled, and what the rotors make of it."""
+        drives = command.drives
+        if drives is None:
+            drives = rig.follow(seen.readings, around.drives, self.period) if rig.layout.drives else {}
+        command = Command(command.thrust, command.moment, drives)
         rotors, saturated = self.actuators.rotor_thrusts(command)
         return command, self.actuators.produced(rotors, saturated)
 
@@ -194,18 +169,25 @@ class Pilot(Crew):
             lambda it: (it.ticks, it.intervals), self, packed, is_leaf=lambda leaf: leaf is None
         )
 
-    def start(self, rig: Any, state: Any) -> Packed:
+    def start(self, plant: Plant, state: PlantState) -> Packed:
         """The memory to begin with."""
-        return self.fresh(rig, state) if self.memory is None else self.memory
+        return self.fresh(plant, state) if self.memory is None else self.memory
 
-    def fresh(self, rig: Any, state: Any) -> Packed:
+    def fresh(self, plant: Plant, state: PlantState) -> Packed:
         """The memory at a flight's start, packed."""
-        return Packed.of(self.begin(rig, state), state.side.dtype)
+        return Packed.of(self.begin(plant, state), plant.like(state).dtype)
 
     def __call__(
-        self, rig: Any, memory: Packed, state: Any, plan: Plan, index: Array, first: Any, branch: Any
-    ) -> tuple[Packed, Inputs]:
-        """The inputs of the coming step, the controller's command renewed where one of its ticks falls."""
+        self,
+        plant: Plant,
+        memory: Packed,
+        state: PlantState,
+        plan: Plan,
+        index: Array,
+        first: Any,
+        branch: Any,
+    ) -> tuple[Packed, Effort]:
+        """The effort of the coming step, the controller's command renewed where one of its ticks falls."""
         assert self.ticks is not None and self.intervals is not None
         tick = plan.tick[index]
         around = self.intervals.row(plan.hold[index])
@@ -213,39 +195,34 @@ class Pilot(Crew):
         now = self.ticks.row(jnp.maximum(tick, 0))
 
         def decided(memory: Packed) -> Packed:
-            return memory.changed(lambda tree: self.decide(rig, tree, state, now, around))
+            return memory.changed(lambda tree: self.decide(plant, tree, state, now, around))
 
         memory = branch(first & (tick >= 0), decided, memory)
-        if self.actuators.lag is not None:
-            dt = plan.dt[index]
-            memory = memory.changed(lambda tree: self.turned(tree, dt, first))
-        return memory, inputs(memory.tree(), around)
+        return memory, effort(memory.tree(), around)
 
-    def held(self, memory: Packed, interval: Array) -> Inputs:
+    def held(self, memory: Packed, interval: Array) -> Effort:
         """What is held in an interval with the command at hand."""
         assert self.intervals is not None
-        return inputs(memory.tree(), self.intervals.row(interval))
+        return effort(memory.tree(), self.intervals.row(interval))
 
-    def kept(self, memory: Packed) -> tuple[Bodies, Bodies, Command, Produced]:
+    def kept(self, memory: Packed) -> tuple[dict[str, Bodies], Command, Produced]:
         """What the controller was told, what it asked for and what the rotors made of it."""
         tree = memory.tree()
-        return tree.seen.payload, tree.seen.vehicles, tree.command, tree.made
+        return tree.seen.bodies, tree.command, tree.made
 
 
-def inputs(memory: Memory, around: Surroundings) -> Inputs:
-    """What acts on the rig while a command is held."""
-    return Inputs(
+def effort(memory: Memory, around: Surroundings) -> Effort:
+    """What the actuators do while a command is held."""
+    return Effort(
         thrust=memory.made.thrust * around.share,
         moment=memory.made.moment * around.share,
-        payload_force=around.payload_force,
-        payload_torque=around.payload_torque,
-        vehicle_force=around.vehicle_force,
-        vehicle_torque=around.vehicle_torque,
-        winch=memory.command.winch,
+        drives=memory.command.drives or {},
+        rotors=memory.made.rotors,
+        share=around.share,
     )
 
 
-def resumed(fresh: Any, memory: Packed, pilot: Pilot, rig: Any, state: Any) -> Pilot:
+def resumed(fresh: Any, memory: Packed, pilot: Pilot, plant: Plant, state: PlantState) -> Pilot:
     """`pilot` with its memory: a new one where `fresh`, else `memory`."""
-    memory = choose(fresh, pilot.fresh(rig, state), memory)
+    memory = choose(fresh, pilot.fresh(plant, state), memory)
     return eqx.tree_at(lambda it: it.memory, pilot, memory, is_leaf=lambda leaf: leaf is None)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
-import jax.numpy as jnp
+import jax
 import numpy as np
 import numpy.typing as npt
 from jaxtyping import Array, Bool, Float, Int
 
 from skyrig import checks
-from skyrig.algebra import as_jax, traced
+from skyrig.algebra import as_jax
 from skyrig.errors import InputError
-from skyrig.rigs.bodies import Inputs
+from skyrig.rigs.protocol import Rig
 
 STEP = 2e-3
 """Default physics step (s)."""
@@ -23,14 +23,18 @@ STEP = 2e-3
 
 @dataclass(frozen=True)
 class Poke:
-    """An impulse on the payload."""
+    """An impulse on a body."""
 
     time: float
     """When (s)."""
     impulse: npt.ArrayLike
     """(3,) N s, world frame."""
     point: npt.ArrayLike = (0.0, 0.0, 0.0)
-    """(3,) where on the payload, payload frame from its centre of mass (m)."""
+    """(3,) where on the body, its frame from its centre of mass (m)."""
+    group: str = "payload"
+    """Among which bodies."""
+    body: int = 0
+    """Which of them, counted from 0."""
 
 
 @dataclass(frozen=True)
@@ -46,16 +50,58 @@ class Cut:
 class Plan(eqx.Module):
     """A flight's steps; padding steps have a negative length."""
 
+    time: Float[Array, " steps"]
+    """When each step begins (s)."""
     dt: Float[Array, " steps"]
     hold: Int[Array, " steps"]
-    """Row of the inputs held over each step."""
+    """Row of what is held over each step."""
     act: Int[Array, " steps"]
     """Row of the happenings at the start of each step, or -1."""
     tick: Int[Array, " steps"]
     """Which of the controller's ticks the step begins with, or -1."""
-    impulse: Float[Array, "rows 3"]
-    point: Float[Array, "rows 3"]
-    cut: Bool[Array, "rows n"]
+    acts: Acts
+
+
+class Acts(eqx.Module):
+    """What happens at an instant, rows first (in a batch, flights last)."""
+
+    impulse: dict[str, Float[Array, "rows 3 k"]]
+    """Blows on the bodies of groups, world frame (N s)."""
+    point: dict[str, Float[Array, "rows 3 k"]]
+    """Where, from the centres of mass in the bodies' frames (m)."""
+    switch: dict[str, Bool[Array, "rows k"]]
+    """Switches thrown, such as cables cut."""
+
+    @staticmethod
+    def blank(rig: Rig, rows: int, groups: Sequence[str] = ()) -> Acts:
+        """Room for so many rows, in NumPy; blows on the payload, if it takes any, and on further groups."""
+        layout = rig.layout
+        usual = () if type(rig).poke is Rig.poke else ("payload",)
+        known = [group for group in layout.groups if group.name in (*usual, *groups)]
+        return Acts(
+            {it.name: np.zeros((rows, 3, it.count)) for it in known},
+            {it.name: np.zeros((rows, 3, it.count)) for it in known},
+            {it.name: np.zeros((rows, it.count), dtype=bool) for it in layout.switches},
+        )
+
+    def put(self, row: int, happening: Poke | Cut) -> None:
+        """Write a checked happening into a row."""
+        if isinstance(happening, Cut):
+            self.switch["cut"][row, happening.cable] = True
+            return
+        group, body = happening.group, happening.body
+        if np.any(self.impulse[group][row, :, body] != 0):
+            raise InputError(f"poke.time {happening.time:g} s is taken by another poke; join them into one.")
+        self.impulse[group][row, :, body] = checks.numbers("poke.impulse", happening.impulse, (3,))
+        self.point[group][row, :, body] = checks.numbers("poke.point", happening.point, (3,))
+
+    def done(self, rig: Any, state: Any, row: Any) -> Any:
+        """The rig's state after what a row says; `row` picks it out of a table."""
+        for group, impulse in self.impulse.items():
+            state = rig.poke(state, group, row(impulse), row(self.point[group]))
+        for name, which in self.switch.items():
+            state = rig.switch(state, name, row(which))
+        return state
 
 
 @dataclass(frozen=True)
@@ -77,7 +123,7 @@ def bucket(count: int, least: int = 16) -> int:
 
 
 def schedule(
-    rig: Any,
+    rig: Rig,
     grid: np.ndarray,
     step: float,
     happenings: Sequence[Poke | Cut],
@@ -92,12 +138,7 @@ def schedule(
     start, end = float(grid[0]), float(grid[-1])
     checks.positive("step", step)
     for happening in happenings:
-        if not start <= happening.time < end:
-            kind = type(happening).__name__.lower()
-            raise InputError(
-                f"{kind}.time must lie within the flight, from {start:g} to before {end:g} s, "
-                f"not {happening.time:g}."
-            )
+        _check(happening, rig, start, end)
     multiples = start + step * np.arange(1 + int(np.ceil((end - start) / step - 1e-6)))
     marks = np.concatenate([grid, [happening.time for happening in happenings]])
     times = _merged(multiples[multiples < end - 1e-6 * step], marks, 1e-6 * step)
@@ -112,31 +153,46 @@ def schedule(
         tick[np.where(acts == 0, 0, acts + 1)] = np.arange(len(ticks))
     pad = bucket(len(times), 1024) - len(times)
     room = bucket(len(rows))
-    impulse, point = np.zeros((room, 3)), np.zeros((room, 3))
-    cut = np.zeros((room, rig.count), dtype=bool)
+    acts = Acts.blank(rig, room, [it.group for it in happenings if isinstance(it, Poke)])
     for happening in happenings:
-        row = rows.index(int(np.argmin(np.abs(times - happening.time))))
-        if isinstance(happening, Poke):
-            if np.any(impulse[row] != 0):
-                raise InputError(
-                    f"poke.time {happening.time:g} s is taken by another poke; join them into one."
-                )
-            impulse[row] = checks.numbers("poke.impulse", happening.impulse, (3,))
-            point[row] = checks.numbers("poke.point", happening.point, (3,))
-        else:
-            if not 0 <= happening.cable < rig.count:
-                raise InputError(f"cut.cable must be from 0 to {rig.count - 1}, not {happening.cable}.")
-            cut[row, happening.cable] = True
+        acts.put(rows.index(int(np.argmin(np.abs(times - happening.time)))), happening)
+    starts = np.concatenate([times[:1], times[:-1], np.full(pad, times[-1])])
     plan = Plan(
+        time=as_jax(starts.astype(dtype)),
         dt=as_jax(np.concatenate([[0.0], lengths, -np.ones(pad)]).astype(dtype)),
         hold=as_jax(np.concatenate([[0], hold, np.zeros(pad)]).astype(np.int32)),
         act=as_jax(np.concatenate([act, -np.ones(pad)]).astype(np.int32)),
         tick=as_jax(np.concatenate([tick, -np.ones(pad)]).astype(np.int32)),
-        impulse=as_jax(impulse.astype(dtype)),
-        point=as_jax(point.astype(dtype)),
-        cut=as_jax(cut),
+        acts=jax.tree.map(lambda it: as_jax(it if it.dtype == bool else it.astype(dtype)), acts),
     )
     return Schedule(plan, times, tuple(sorted(happenings, key=lambda it: it.time)))
+
+
+def _check(happening: Poke | Cut, rig: Rig, start: float, end: float) -> None:
+    """A sentence about a happening that cannot be."""
+    kind, layout = type(happening).__name__.lower(), rig.layout
+    if not start <= happening.time < end:
+        raise InputError(
+            f"{kind}.time must lie within the flight, from {start:g} to before {end:g} s, "
+            f"not {happening.time:g}."
+        )
+    if isinstance(happening, Poke):
+        if type(rig).poke is Rig.poke:
+            raise InputError(
+                "poke.time is given, but this rig cannot be poked: its mechanism says nothing of it."
+            )
+        if not layout.has(happening.group):
+            names = ", ".join(group.name for group in layout.groups)
+            raise InputError(f"poke.group must be one of {names}, not {happening.group!r}.")
+        count = layout.group(happening.group).count
+        if not 0 <= happening.body < count:
+            raise InputError(f"poke.body must be from 0 to {count - 1}, not {happening.body}.")
+        return
+    switch = layout.switch("cut")
+    if switch is None:
+        raise InputError("cut.cable names a cable, but this rig has none.")
+    if not 0 <= happening.cable < switch.count:
+        raise InputError(f"cut.cable must be from 0 to {switch.count - 1}, not {happening.cable}.")
 
 
 def _merged(multiples: np.ndarray, marks: np.ndarray, near: float) -> np.ndarray:
@@ -152,51 +208,3 @@ def _merged(multiples: np.ndarray, marks: np.ndarray, near: float) -> np.ndarray
             continue
         kept.append(float(times[index]))
     return np.asarray(kept)
-
-
-def held_inputs(
-    rig: Any,
-    count: int,
-    thrust: npt.ArrayLike,
-    moment: npt.ArrayLike | None,
-    payload_force: npt.ArrayLike | None,
-    payload_torque: npt.ArrayLike | None,
-    vehicle_force: npt.ArrayLike | None,
-    vehicle_torque: npt.ArrayLike | None,
-    winch: npt.ArrayLike | None,
-    dtype: Any,
-) -> Inputs:
-    """Inputs for `count` intervals (last axis), checked; arrays for one interval serve them all."""
-    n = rig.count
-    room = bucket(count)
-
-    def rows(field: str, value: Any, shape: tuple[int, ...]) -> Array | None:
-        if value is None:
-            return None
-        if not traced(value):
-            value = np.asarray(value, dtype=np.float64) if np.ndim(value) else np.asarray(value)
-        have = np.shape(value)
-        if have == shape:
-            value = jnp.broadcast_to(as_jax(value), (count, *shape))
-        elif have != (count, *shape):
-            wanted = " or ".join("x".join(map(str, s)) for s in (shape, (count, *shape)))
-            given = "x".join(map(str, have)) or "a single number"
-            raise InputError(f"{field} must have shape {wanted}, not {given}.")
-        if not traced(value):
-            checks.numbers(field, np.asarray(value), have if have != shape else (count, *shape))
-        value = as_jax(value, dtype)
-        value = jnp.concatenate([value, jnp.zeros((room - count, *shape), dtype)])
-        return value.T  # components first, intervals last
-
-    whole = rows("moment", np.zeros((n, 3)) if moment is None else moment, (n, 3))
-    pushed = rows("thrust", thrust, (n,))
-    assert whole is not None and pushed is not None
-    return Inputs(
-        thrust=pushed,
-        moment=whole,
-        payload_force=rows("payload_force", payload_force, (3,)),
-        payload_torque=rows("payload_torque", payload_torque, (3,)),
-        vehicle_force=rows("vehicle_force", vehicle_force, (n, 3)),
-        vehicle_torque=rows("vehicle_torque", vehicle_torque, (n, 3)),
-        winch=rows("winch", winch, (n,)),
-    )

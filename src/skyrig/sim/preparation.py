@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import jax
@@ -15,10 +15,13 @@ from skyrig.algebra import as_jax
 from skyrig.control.actuators import Actuators
 from skyrig.control.interface import Controller, targets
 from skyrig.control.stepped import Told
+from skyrig.elements import Element, Pushes
 from skyrig.errors import InputError
 from skyrig.planning import Reference
+from skyrig.rigs.protocol import Wrench
 from skyrig.sim.pilot import Noise, Pilot, Surroundings
-from skyrig.sim.plan import STEP, Cut, Poke, Schedule, schedule
+from skyrig.sim.plan import STEP, Cut, Poke, Schedule, bucket, schedule
+from skyrig.sim.plant import Motors, Plant, PlantState
 from skyrig.vehicles import Airframe
 
 Numbers = npt.NDArray[np.float64]
@@ -26,29 +29,48 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Outside:
-    """What acts on a rig besides its rotors' commands; row k holds from `times[k]` to the next."""
+    """What is done to a rig from outside; row k holds from `times[k]` to the next."""
 
     times: Numbers
     """(K,) since when, the first being the flight's start (s)."""
     thrust_share: Numbers | None = None
     """(K, n) share of its thrust that each vehicle's rotors give."""
-    payload_force: Numbers | None = None
-    """(K, 3) N, world frame."""
-    payload_torque: Numbers | None = None
-    """(K, 3) N m, world frame."""
-    vehicle_force: Numbers | None = None
-    """(K, n, 3) N, world frame."""
-    vehicle_torque: Numbers | None = None
-    """(K, n, 3) N m, world frame."""
-    cable_length: Numbers | None = None
-    """(K, n) free lengths to which winches reel, unless the controller reels by itself (m)."""
+    forces: Mapping[str, Numbers] = field(default_factory=dict)
+    """By group, (K, k, 3) on each of its bodies, world frame (N)."""
+    torques: Mapping[str, Numbers] = field(default_factory=dict)
+    """By group, (K, k, 3), world frame (N m)."""
+    goals: Mapping[str, Numbers] = field(default_factory=dict)
+    """Where the rig's own drives shall go unless the controller drives them: {'winch': (K, n) in m}."""
+
+    def pushes(self, rows: int | None = None) -> Pushes | None:
+        """Forces and torques as an element, in NumPy, its last row repeated up to `rows`; None for none."""
+        if not self.forces and not self.torques:
+            return None
+        count = len(self.times)
+        room = rows or bucket(count)
+
+        def table(value: Numbers | None) -> Numbers | None:
+            if value is None:
+                return None
+            return np.swapaxes(np.concatenate([value, np.repeat(value[-1:], room - count, axis=0)]), 1, 2)
+
+        wrenches = {}
+        for group in {**self.forces, **self.torques}:
+            force, torque = table(self.forces.get(group)), table(self.torques.get(group))
+            if force is None:
+                assert torque is not None
+                force = np.zeros_like(torque)
+            wrenches[group] = Wrench(force, torque)
+        return Pushes(np.concatenate([self.times, np.full(room - count, np.inf)]), wrenches)
 
 
 @dataclass(frozen=True)
 class Job:
     """A flight that is ready to be flown, but for its pilot."""
 
-    rig: Any
+    plant: Plant
+    state: PlantState
+    """Where it starts."""
     planned: Schedule
     ticks: Numbers
     """When the controller acts (s)."""
@@ -67,10 +89,12 @@ def prepare(
     control_rate: float = 100.0,
     step: float = STEP,
     outside: Outside | None = None,
+    elements: Mapping[str, Element] | None = None,
     happenings: Sequence[Poke | Cut] = (),
     noise: Noise | None = None,
     seed: int = 0,
     rotor_lag: float | None = None,
+    integrator: str | None = None,
 ) -> tuple[Job, Pilot]:
     """What `closed_loop` flies, for those who fly it in another way: its steps and its pilot."""
     known = [it for it in (payload, *(vehicles or ())) if it is not None]
@@ -81,8 +105,10 @@ def prepare(
     checks.positive("control_rate", control_rate)
     around = outside or Outside(np.zeros(1))
     ticks, grid = grid_of(duration, control_rate, step, around)
-    planned = schedule(rig, grid, step, happenings, state.side.dtype, ticks)
-    job = Job(rig, planned, ticks, _surroundings(rig, around, grid[:-1]))
+    planned = schedule(rig, grid, step, happenings, rig.like(state).dtype, ticks)
+    actuators = Actuators.build(airframes, lag=rotor_lag or None)
+    plant = plant_of(rig, actuators, around.pushes(), elements, integrator)
+    job = Job(plant, plant.start(state), planned, ticks, surroundings(rig, around, grid[:-1]))
     told = not isinstance(controller, Controller)
     clock = ticks if len(ticks) > 1 else np.append(ticks, ticks + 1 / control_rate)
     wanted = payload.sample(clock) if payload is not None else None
@@ -90,12 +116,12 @@ def prepare(
     target = targets(Controller() if told else controller, wanted, each)
     pilot = Pilot(
         controller=Told() if told else of_arrays(controller),
-        actuators=Actuators.build(airframes, lag=rotor_lag or None),
+        actuators=actuators,
         target=target,
         times=as_jax(ticks),
         around=job.around,
         noise=noise or Noise.of(),
-        shake=as_jax(np.random.default_rng(seed).standard_normal((len(ticks), 4, 3, 1 + rig.count))),
+        shake=as_jax(np.random.default_rng(seed).standard_normal((len(ticks), 4, 3, rig.layout.bodies))),
         period=as_jax(1 / control_rate),
     )
     return job, pilot
@@ -108,30 +134,39 @@ def grid_of(duration: float, control_rate: float, step: float, outside: Outside)
     return ticks, _unique(np.concatenate([ticks, inside, [duration]]), 1e-6 * step)
 
 
-def _surroundings(rig: Any, outside: Outside, since: Numbers) -> Surroundings:
+def plant_of(
+    rig: Any,
+    actuators: Actuators,
+    pushes: Pushes | None = None,
+    elements: Mapping[str, Element] | None = None,
+    integrator: str | None = None,
+) -> Plant:
+    """A rig with its rotors and all that acts on it."""
+    acting: dict[str, Element] = dict(elements or {})
+    if pushes is not None:
+        acting["pushes"] = jax.tree.map(as_jax, pushes)
+    motors = None if actuators.lag is None else Motors(actuators.mixing, actuators.lag)
+    return Plant(rig, acting, motors, integrator or rig.integrator)
+
+
+def surroundings(rig: Any, outside: Outside, since: Numbers) -> Surroundings:
     """The rows of `outside` for intervals that begin at `since`, components first, intervals last."""
     n = rig.count
     row = np.clip(np.searchsorted(outside.times, since + 1e-9, side="right") - 1, 0, None)
 
-    def columns(name: str, shape: tuple[int, ...]) -> Any:
-        value = getattr(outside, name)
-        if value is None:
-            return None
-        return as_jax(checks.numbers(f"outside.{name}", value, (len(outside.times), *shape))[row].T)
+    def columns(name: str, value: Numbers, count: int) -> Any:
+        return as_jax(checks.numbers(f"outside.{name}", value, (len(outside.times), count))[row].T)
 
-    share = columns("thrust_share", (n,))
-    length = columns("cable_length", (n,))
-    if getattr(rig, "winch", None) is None:
-        length = None
-    elif length is None:
-        length = as_jax(np.repeat(np.asarray(rig.length)[:, None], len(since), axis=1))
+    share = outside.thrust_share
+    goals = {**rig.rest_goals(), **outside.goals}
     return Surroundings(
-        share=as_jax(np.ones((n, len(since)))) if share is None else share,
-        payload_force=columns("payload_force", (3,)),
-        payload_torque=columns("payload_torque", (3,)),
-        vehicle_force=columns("vehicle_force", (n, 3)),
-        vehicle_torque=columns("vehicle_torque", (n, 3)),
-        length=length,
+        share=as_jax(np.ones((n, len(since)))) if share is None else columns("thrust_share", share, n),
+        drives={
+            it.name: columns(
+                f"goals[{it.name}]", np.broadcast_to(goals[it.name], (len(outside.times), it.count)), it.count
+            )
+            for it in rig.layout.drives
+        },
     )
 
 

@@ -1,30 +1,29 @@
-"""One step of any rig: fixed-step RK4 between events, events located inside the step, time never lost.
+"""One step of any plant: an integrator between events, events located inside the step, time never lost.
 
-A step is a loop whose body tries to go to the end of the step. Nearly always that is accepted and the loop
-ends. If a guard fires, the next tries close a bracket around the earliest crossing; then the rig resets
-there and the rest of the step is tried. What happens rarely sits behind `when`, so that it costs nothing
-until some flight of the batch needs it. All arrays carry the batch behind; no batch is a batch of shape ().
+A rig that never jumps takes one step of its integrator. For one that does, a step is a loop whose body tries
+to go to the end of the step. Nearly always that is accepted and the loop ends. If a guard fires, the next
+tries close a bracket around the earliest crossing; then the rig resets there and the rest of the step is
+tried. What happens rarely sits behind `when`, so that it costs nothing until some flight of the batch needs
+it. All arrays carry the batch behind; no batch is a batch of shape ().
 """
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float, Int
 
-from skyrig.algebra import as_jax, dot
-from skyrig.programs import Shapes
-from skyrig.rigs.bodies import Inputs, Watch
+from skyrig.algebra import dot
+from skyrig.rigs.protocol import Watch
 from skyrig.sim.crossing import earliest_crossing, fineness, peak_between
-from skyrig.sim.integrator import runge_kutta
-
-OK, LOG_FULL, TOO_MANY, UNSOLVED, TOO_FAST = range(5)
-"""Troubles a log can report."""
+from skyrig.sim.integrators import INTEGRATORS
+from skyrig.sim.log import OK, TOO_FAST, TOO_MANY, Log, Sides
+from skyrig.sim.plant import Effort, Plant, PlantState
 
 MOST_TRIES = 1000
 """Tries in one step before it is given up as chattering."""
@@ -34,72 +33,6 @@ MOST_TURN = 1.0
 
 CALM_RESETS = 8
 """Resets in one step after which the snap tolerance starts to double."""
-
-
-class Log(eqx.Module):
-    """Events in the order they happened; rows beyond `count` are blank."""
-
-    step: Int[Array, "rows *batch"]
-    """Index of the step a reset happened in."""
-    offset: Float[Array, "rows *batch"]
-    """Time since the start of that step (s)."""
-    located: Bool[Array, "rows *batch"]
-    """Whether the time was found as a guard's crossing (else the reset was due at once)."""
-    reset: Any
-    """What the reset did, rig by rig, with rows in front."""
-    count: Int[Array, "*batch"]
-    trouble: Int[Array, "*batch"]
-
-    @staticmethod
-    def empty(rig: Any, state: Any, rows: int) -> Log:
-        """A log with room for `rows` resets."""
-        blank = rig.blank(state)
-        batch = state.side.shape
-        real = state.side.dtype
-
-        def repeat(leaf: Array) -> Array:
-            return jnp.zeros((rows, *leaf.shape), leaf.dtype)
-
-        return Log(
-            step=jnp.full((rows, *batch), -1, jnp.int32),
-            offset=jnp.zeros((rows, *batch), real),
-            located=jnp.zeros((rows, *batch), bool),
-            reset=jax.tree.map(repeat, blank),
-            count=jnp.zeros(batch, jnp.int32),
-            trouble=jnp.full(batch, OK, jnp.int32),
-        )
-
-    @staticmethod
-    def ready(rig: Any, state: Any, rows: int) -> Log:
-        """As `empty`, made without compiling anything."""
-        shapes = _log_shapes(rig, state, rows)
-        blank: Log = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
-        return jax.tree.map(as_jax, eqx.tree_at(lambda log: log.step, blank, blank.step - 1))
-
-    def written(self, lanes: Array, index: ArrayLike, offset: Array, located: Array, reset: Any) -> Log:
-        """This log with one more row for the flights in `lanes`."""
-        rows = self.step.shape[0]
-        here = lanes & (jnp.arange(rows).reshape((rows,) + (1,) * lanes.ndim) == self.count)
-
-        def put(column: Array, entry: Array) -> Array:
-            extra = column.ndim - here.ndim
-            spot = here.reshape((rows,) + (1,) * extra + here.shape[1:])
-            return jnp.where(spot, entry, column)
-
-        full = lanes & (self.count >= rows)
-        trouble = jnp.where(full, LOG_FULL, self.trouble)
-        trouble = jnp.where(lanes & ~reset.solved, UNSOLVED, trouble)
-        return Log(
-            step=put(self.step, jnp.asarray(index, jnp.int32)),
-            offset=put(self.offset, offset),
-            located=put(self.located, located),
-            reset=jax.tree.map(put, self.reset, reset),
-            count=self.count + (lanes & ~full),
-            trouble=trouble,
-        )
-
-
-_log_shapes = Shapes(Log.empty)
 
 
 class Bracket(eqx.Module):
@@ -140,24 +73,28 @@ def choose(lanes: Array, new: Any, old: Any) -> Any:
     return jax.tree.map(lambda a, b: jnp.where(lanes, a, b), new, old)
 
 
-def spin_squared(rig: Any, state: Any) -> Float[Array, "*batch"]:
+def spin_squared(plant: Plant, state: PlantState) -> Float[Array, "*batch"]:
     """Square of the fastest body's turn rate (rad^2/s^2)."""
-    payload, vehicles = rig.bodies(state)
-    return jnp.maximum(dot(payload.rate, payload.rate), jnp.max(dot(vehicles.rate, vehicles.rate), axis=0))
+    fastest = [jnp.max(dot(it.rate, it.rate), axis=0) for it in plant.bodies(state).values()]
+    return functools.reduce(jnp.maximum, fastest)
 
 
-def step(rig: Any, state: Any, inputs: Inputs, dt: ArrayLike, log: Log, index: ArrayLike) -> tuple[Any, Log]:
-    """Advance by `dt` (s) with `inputs` held; resets are written to `log` under the step number `index`.
+def step(
+    plant: Plant, t: ArrayLike, state: PlantState, effort: Effort, dt: ArrayLike, log: Log, index: ArrayLike
+) -> tuple[PlantState, Log]:
+    """Advance from `t` by `dt` (s) with `effort` held; resets are written to `log` under the number `index`.
 
     A step of no length settles what is due at this instant; one of negative length does nothing (padding).
     """
-    batch = state.side.shape
-    dt = jnp.broadcast_to(jnp.asarray(dt, state.side.dtype), batch)
-    state = choose(dt > 0, rig.prepare(state, inputs, jnp.where(dt > 0, dt, 1.0)), state)
-    nothing = rig.guards_off(state)
+    like = plant.like(state)
+    dt = jnp.broadcast_to(jnp.asarray(dt, like.dtype), like.shape)
+    state = choose(dt > 0, plant.begun(t, state, effort, jnp.where(dt > 0, dt, 1.0)), state)
+    if not plant.jumps:
+        return _smooth_step(plant, t, state, effort, dt, log)
+    nothing = plant.rig.guards_off(state.rig)
     zero = jnp.zeros_like(dt)
-    none = jnp.zeros(batch, jnp.int32)
-    bracket = Bracket(jnp.zeros(batch, bool), zero, dt, nothing, nothing, none)
+    none = jnp.zeros(like.shape, jnp.int32)
+    bracket = Bracket(jnp.zeros(like.shape, bool), zero, dt, nothing, nothing, none)
     progress = Progress(state, dt >= 0, zero, dt, bracket, none, none, log)
 
     def unfinished(progress: Progress) -> Array:
@@ -166,16 +103,18 @@ def step(rig: Any, state: Any, inputs: Inputs, dt: ArrayLike, log: Log, index: A
     def attempt(progress: Progress) -> Progress:
         active = progress.pending
         trial = jnp.where(active, progress.trial, 0.0)
-        raw, first, due, middle = runge_kutta(rig, progress.state, inputs, trial)
-        end, last = rig.settle(raw, inputs)
+        now = t + progress.elapsed
+        tried = INTEGRATORS[plant.integrator](plant, now, progress.state, effort, trial)
+        end, last = plant.settle(now + trial, tried.end, effort)
+        first, due = tried.first, tried.due
         past = last.value > jnp.maximum(first.value, 0.0)
         fired = jnp.any(past, axis=0)
         whole = trial >= dt - progress.elapsed
-        peak, risen = peak_between(first, middle, last, trial)
+        peak, risen = peak_between(first, tried.middle, last, trial)
         dip = whole & risen
         accepted = active & ~due & ~fired & ~dip & ~progress.bracket.closing
-        done = choose(accepted, rig.rearm(end), progress.state)
-        rough = last.rough | (spin_squared(rig, end) * trial**2 > MOST_TURN**2)
+        done = choose(accepted, end, progress.state)
+        rough = last.rough | _too_fast(plant, end, trial, tried.failed)
         trouble = jnp.where(accepted & rough, TOO_FAST, progress.log.trouble)
         elapsed = jnp.where(accepted, jnp.where(whole, dt, progress.elapsed + trial), progress.elapsed)
         progress = Progress(
@@ -186,40 +125,58 @@ def step(rig: Any, state: Any, inputs: Inputs, dt: ArrayLike, log: Log, index: A
             progress.bracket,
             progress.tries + 1,
             progress.resets,
-            eqx.tree_at(lambda log: log.trouble, progress.log, trouble),
+            progress.log.complaining(trouble),
         )
 
         def handle(progress: Progress) -> Progress:
-            return _handle(
-                rig, inputs, dt, index, progress, active, due, fired, dip, trial, peak, end, first, last
-            )
+            found = Found(active, due, fired, dip, trial, peak, end, first, last)
+            return _handle(plant, t, effort, dt, index, progress, found)
 
         return when(jnp.any(active & ~accepted), handle, progress)
 
     progress = jax.lax.while_loop(unfinished, attempt, progress)
     log = progress.log
     trouble = jnp.where(progress.pending & (log.trouble == OK), TOO_MANY, log.trouble)
-    return progress.state, eqx.tree_at(lambda it: it.trouble, log, trouble)
+    return progress.state, log.complaining(trouble)
+
+
+def _smooth_step(
+    plant: Plant, t: ArrayLike, state: PlantState, effort: Effort, dt: Array, log: Log
+) -> tuple[PlantState, Log]:
+    """A step of a plant that never jumps."""
+    span = jnp.maximum(dt, 0.0)
+    tried = INTEGRATORS[plant.integrator](plant, t, state, effort, span)
+    end, _ = plant.settle(t + span, tried.end, effort)
+    rough = (dt > 0) & _too_fast(plant, end, span, tried.failed)
+    return choose(dt > 0, end, state), log.complaining(jnp.where(rough, TOO_FAST, log.trouble))
+
+
+def _too_fast(plant: Plant, end: PlantState, dt: Array, failed: Array | None) -> Bool[Array, "*batch"]:
+    """Whether a step was too long for what moved in it."""
+    turned = spin_squared(plant, end) * dt**2 > MOST_TURN**2
+    return turned if failed is None else turned | failed
+
+
+class Found(NamedTuple):
+    """What a try that was not accepted showed."""
+
+    active: Array
+    due: Array
+    fired: Array
+    dip: Array
+    trial: Array
+    peak: Array
+    end: PlantState
+    first: Watch
+    last: Watch
 
 
 def _handle(
-    rig,
-    inputs,
-    dt,
-    index,
-    progress: Progress,
-    active,
-    due,
-    fired,
-    dip,
-    trial,
-    peak,
-    end,
-    first: Watch,
-    last: Watch,
+    plant: Plant, t: ArrayLike, effort: Effort, dt: Array, index: ArrayLike, progress: Progress, found: Found
 ) -> Progress:
     """The rare turns of a step: narrow the bracket, or reset, or look closer at a graze."""
     bracket = progress.bracket
+    active, due, fired, dip, trial, peak, end, first, last = found
     hit = active & ~due & fired
     missed = active & ~due & ~fired & bracket.closing
     graze = active & ~due & ~fired & ~bracket.closing & dip
@@ -246,8 +203,11 @@ def _handle(
     def jump(carry):
         base, log = carry
         patience = 2.0 ** jnp.clip(progress.resets - CALM_RESETS, 0, 12).astype(dt.dtype)
-        jumped, reset = rig.reset(base, inputs, patience)
-        return choose(resetting, jumped, base), log.written(resetting, index, elapsed, closed, reset)
+        now = t + elapsed
+        rig, reset = plant.rig.reset(now, base.rig, plant.loads(now, base, effort), patience)
+        jumped = PlantState(rig, base.rotors, base.memories)
+        sides = None if log.sides is None else Sides(plant.bodies(base), plant.bodies(jumped))
+        return choose(resetting, jumped, base), log.written(resetting, index, elapsed, closed, reset, sides)
 
     state, log = when(jnp.any(resetting), jump, (base, progress.log))
     searching = (hit | missed) & ~closed

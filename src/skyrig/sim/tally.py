@@ -6,7 +6,7 @@ them; times without tension begin and end with the events inside steps.
 
 from __future__ import annotations
 
-from typing import Any
+import functools
 
 import equinox as eqx
 import jax
@@ -14,8 +14,11 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from skyrig.algebra import dot, multiply
-from skyrig.rigs.bodies import Bodies, Inputs
-from skyrig.sim.stepping import OK, Log, choose, when
+from skyrig.rigs.bodies import Bodies
+from skyrig.sim.events import REARM
+from skyrig.sim.log import OK, Log
+from skyrig.sim.plant import Plant, PlantState
+from skyrig.sim.stepping import choose, when
 
 
 class Wanted(eqx.Module):
@@ -92,14 +95,17 @@ class Tally(eqx.Module):
     """How long any had (s)."""
     closest: Array
     """Least distance between two vehicles' surfaces (m)."""
+    side: Array
+    """Which side of z = 0 the payload is on (+1, -1); 0 just after passing it."""
 
     @staticmethod
-    def empty(rig: Any, state: Any, wanted: Wanted) -> Tally:
+    def empty(plant: Plant, state: PlantState, wanted: Wanted) -> Tally:
         """Before the first step."""
-        zero = jnp.zeros_like(state.side)
-        taut = rig.cable_state(state)[1]
+        zero = jnp.zeros_like(plant.like(state))
+        taut = plant.rig.standing(state.rig).get("taut", jnp.zeros((0, *zero.shape), bool))
         cables = jnp.zeros(taut.shape, zero.dtype)
-        each = jnp.zeros((rig.count, *zero.shape), zero.dtype)
+        each = jnp.zeros((plant.rig.count, *zero.shape), zero.dtype)
+        height = _height(plant.bodies(state))
         none = jnp.zeros(zero.shape, jnp.int32)
         return Tally(
             alive=zero == 0,
@@ -120,13 +126,13 @@ class Tally(eqx.Module):
             busy_time=each,
             any_time=zero,
             closest=zero + jnp.inf,
+            side=zero if height is None else jnp.sign(height),
         )
 
     def stepped(
         self,
-        rig: Any,
-        state: Any,
-        held: Inputs,
+        bodies: dict[str, Bodies],
+        signals: dict[str, Array],
         wanted: Wanted,
         radius: Array,
         dt: Array,
@@ -138,9 +144,8 @@ class Tally(eqx.Module):
         """With one more step.
 
         Args:
-            rig: What flies.
-            state: Where it is after the step.
-            held: What acted during the step.
+            bodies: Where they are after the step, by group.
+            signals: The rig's, after the step.
             wanted: Where it should be.
             radius: (n, *batch) of the vehicles (m).
             dt: How long the step was (s), negative where there was none.
@@ -149,13 +154,20 @@ class Tally(eqx.Module):
             fresh: Whether the step is the first with these inputs.
             trouble: What the events' log complains of.
         """
-        payload, vehicles = rig.bodies(state)
+        vehicles, load = bodies["vehicles"], bodies.get("payload")
+        payload = vehicles.only() if load is None else load.only()
         flown = self.alive & (dt >= 0)
-        pull = rig.tension(state, held)
+        pull = signals.get("cable.tension", self.tension.last)
         busy = jnp.where(fresh, saturated.any(0), self.busy)
-        finite = jnp.isfinite(_total(payload) + _total(vehicles).sum(0))
+        finite = jnp.isfinite(functools.reduce(jnp.add, [_total(it).sum(0) for it in bodies.values()]))
         bad = jnp.where(finite, trouble, -1)
         still = jnp.maximum(dt, 0.0)
+
+        height = _height(bodies)
+        side, passed = self.side, jnp.zeros_like(self.alive)
+        if height is not None:
+            passed = side * height < 0
+            side = jnp.where((side == 0) & (jnp.abs(height) > REARM), jnp.sign(height), side)
 
         def tracked(track: Track | None, value: Array, squared: bool = True) -> Track | None:
             return None if track is None else track.then(value, still, time, squared)
@@ -180,7 +192,8 @@ class Tally(eqx.Module):
             slack=self.slack,
             impacts=self.impacts,
             impulse=self.impulse,
-            counts=self.counts,
+            counts=self.counts.at[3].add(passed.astype(jnp.int32)),
+            side=jnp.where(passed, 0.0, side),
             busy=busy,
             busy_time=self.busy_time + still * busy,
             any_time=self.any_time + still * busy.any(0),
@@ -188,8 +201,9 @@ class Tally(eqx.Module):
         )
         return choose(flown, new, self)
 
-    def begun(self, taut: Array) -> Tally:
+    def begun(self, signals: dict[str, Array]) -> Tally:
         """With the cables as they are after the first instant: what happened in it ends no span of time."""
+        taut = signals.get("cable.taut", self.taut)
         return eqx.tree_at(
             lambda it: (it.taut, it.since, it.slack), self, (taut, 0 * self.since, 0 * self.slack)
         )
@@ -204,25 +218,24 @@ class Tally(eqx.Module):
         """
 
         def one(row: Array, tally: Tally) -> Tally:
-            reset = jax.tree.map(
-                lambda leaf: jax.lax.dynamic_index_in_dim(leaf, row, keepdims=False), log.reset
+            found = jax.tree.map(
+                lambda leaf: jax.lax.dynamic_index_in_dim(leaf, row, keepdims=False), log.reset.events
             )
             here = row < log.count
-            arrived, tightened = reset.arrived & here, reset.tightened & here
-            loosened = reset.loosened & here
+            arrived, tightened, loosened = (found[kind].who & here for kind in ("impact", "taut", "slack"))
             tally = tally.turned(arrived | tightened, loosened, start + log.offset[row])
             kinds = [
                 arrived.sum(0),
                 jnp.where(later, tightened.sum(0), 0),
                 loosened.sum(0),
-                reset.ground & here,
+                jnp.zeros_like(here),
             ]
             return eqx.tree_at(
                 lambda it: (it.impacts, it.impulse, it.counts),
                 tally,
                 (
                     tally.impacts + arrived,
-                    jnp.maximum(tally.impulse, jnp.where(arrived, reset.impulse, 0.0)),
+                    jnp.maximum(tally.impulse, jnp.where(arrived, found["impact"].value, 0.0)),
                     tally.counts + jnp.stack([kind.astype(jnp.int32) for kind in kinds]),
                 ),
             )
@@ -232,6 +245,8 @@ class Tally(eqx.Module):
             tally = jax.lax.fori_loop(0, log.count.max(), one, tally)
             return tally, eqx.tree_at(lambda it: it.count, log, jnp.zeros_like(log.count))
 
+        if log.reset is None:
+            return self, log
         return when(jnp.any(log.count > 0), all_rows, (self, log))
 
     def turned(self, tight: Array, loose: Array, time: Array) -> Tally:
@@ -242,6 +257,11 @@ class Tally(eqx.Module):
         opening = loose & taut
         since = jnp.where(opening, time, self.since)
         return eqx.tree_at(lambda it: (it.taut, it.since, it.slack), self, (taut & ~loose, since, slack))
+
+
+def _height(bodies: dict[str, Bodies]) -> Array | None:
+    """Of the payload (m)."""
+    return bodies["payload"].position[2, 0] if "payload" in bodies else None
 
 
 def _total(bodies: Bodies) -> Array:

@@ -19,10 +19,11 @@ from skyrig.algebra import apply, as_jax, rotation_matrix
 from skyrig.control.interface import Controller
 from skyrig.errors import InputError
 from skyrig.planning import Reference
+from skyrig.sim.log import Log
 from skyrig.sim.pilot import Pilot
 from skyrig.sim.plan import Plan
+from skyrig.sim.plant import Plant, PlantState
 from skyrig.sim.preparation import prepare
-from skyrig.sim.stepping import Log
 from skyrig.sim.walk import Walk, walk
 
 ROOM = 32
@@ -34,8 +35,8 @@ QUICK: Any = {"xla_backend_optimization_level": 0}
 class Tracking(eqx.Module):
     """A payload's flight along its reference; make one with `tracking`."""
 
-    rig: Any
-    state: Any
+    plant: Plant
+    state: PlantState
     """Where it starts."""
     pilot: Pilot
     plan: Plan
@@ -61,20 +62,20 @@ class Tracking(eqx.Module):
 
         What the controller computed ahead still belongs to the old lengths; in the loop it sees the new ones.
         """
-        state = self.state
-        ends = apply(rotation_matrix(state.payload.attitude)[..., None], self.rig.attachment)
+        rig, state = self.plant.rig, self.state.rig
+        ends = apply(rotation_matrix(state.payload.attitude)[..., None], rig.attachment)
         along = state.vehicles.position - state.payload.position[:, None] - ends
         xi = along / jnp.sqrt((along**2).sum(0))
         moved = state.vehicles.position + (length - state.length) * xi
         return eqx.tree_at(
-            lambda it: (it.rig.length, it.state.length, it.state.vehicles.position),
+            lambda it: (it.plant.rig.length, it.state.rig.length, it.state.rig.vehicles.position),
             self,
             (length, length, moved),
         )
 
     def fly(self) -> Walk:
         """The flight itself."""
-        return walk(self.rig, self.state, self.pilot, self.plan, self.log)
+        return walk(self.plant, self.state, self.pilot, self.plan, self.log)
 
     def cost(self, attitude: float = 0.0) -> Float[Array, ""]:
         """Mean over time of the squared distance from the reference (m^2).
@@ -82,11 +83,11 @@ class Tracking(eqx.Module):
         Args:
             attitude: How much a squared radian of attitude error counts (m^2).
         """
-        flown = self.fly().record.payload
-        away = ((flown.position - self.wanted_position) ** 2).sum(1)
+        flown = self.fly().record.bodies["payload"]
+        away = ((flown.position[..., 0] - self.wanted_position) ** 2).sum(1)
         if attitude:
             # 4 (1 - <q, q'>^2) is the squared angle for small ones, and smooth for all
-            away = away + attitude * 4 * (1 - (flown.attitude * self.wanted_attitude).sum(1) ** 2)
+            away = away + attitude * 4 * (1 - (flown.attitude[..., 0] * self.wanted_attitude).sum(1) ** 2)
         lengths = jnp.where(self.counts, self.plan.dt, 0.0)
         return (lengths * jnp.where(self.counts, away, 0.0)).sum() / lengths.sum()
 
@@ -107,12 +108,12 @@ def tracking(
     wanted = payload.sample(times)
     rows = np.minimum(np.arange(job.planned.plan.dt.shape[0]), len(times) - 1)
     return Tracking(
-        rig=rig,
-        state=state,
+        plant=job.plant,
+        state=job.state,
         pilot=pilot,
         plan=job.planned.plan,
         wanted_position=as_jax(np.asarray(wanted.position)[rows, 0]),
         wanted_attitude=as_jax(np.asarray(wanted.attitude)[rows]),
         counts=as_jax(np.arange(len(rows)) < len(times)),
-        log=Log.ready(rig, state, ROOM),
+        log=Log.ready(job.plant, job.state, ROOM),
     )

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skyrig.errors import InputError
-from skyrig.sim.plan import Cut, Poke
+from skyrig.rigs.protocol import Rig
+from skyrig.sim.plan import Acts, Cut, Poke
 
 Numbers = npt.NDArray[np.float64]
 ACTS = 16
@@ -37,16 +38,14 @@ def step_times(ticks: Numbers, step: float, marks: Numbers) -> tuple[Any, Any]:
     return times, np.searchsorted(times, ticks[:-1] - near)
 
 
-def plan_of(
-    times: Numbers, ticks: Any, happen: Sequence[Poke | Cut], vehicles: int, room: int
-) -> dict[str, Any]:
+def plan_of(times: Numbers, ticks: Any, happen: Sequence[Poke | Cut], rig: Rig, room: int) -> dict[str, Any]:
     """The fields of a `Plan` but `hold`, padded to `room` steps.
 
     Args:
         times: When steps begin and the last one ends (s).
         ticks: Which steps begin with a tick.
         happen: Pokes and cuts in the chunk.
-        vehicles: How many there are.
+        rig: What is flown.
         room: Steps that fit.
     """
     count = len(times) - 1
@@ -54,8 +53,9 @@ def plan_of(
     dt[:count] = np.diff(times)
     tick, act = np.full(room, -1, np.int32), np.full(room, -1, np.int32)
     tick[ticks] = np.arange(len(ticks))
-    impulse, point = np.zeros((ACTS, 3)), np.zeros((ACTS, 3))
-    cut = np.zeros((ACTS, vehicles), dtype=bool)
+    time = np.full(room, times[-1])
+    time[:count] = times[:-1]
+    acts = Acts.blank(rig, ACTS, [it.group for it in happen if isinstance(it, Poke)])
     rows: dict[int, int] = {}
     for it in happen:
         step = int(np.argmin(np.abs(times[:-1] - it.time)))
@@ -63,8 +63,5 @@ def plan_of(
         if row >= ACTS:
             raise InputError(f"At most {ACTS} pokes and cuts can happen within {times[-1] - times[0]:g} s.")
         act[step] = row
-        if isinstance(it, Cut):
-            cut[row, it.cable] = True
-        else:
-            impulse[row], point[row] = it.impulse, it.point
-    return {"dt": dt, "act": act, "tick": tick, "impulse": impulse, "point": point, "cut": cut}
+        acts.put(row, it)
+    return {"time": time, "dt": dt, "act": act, "tick": tick, "acts": acts}

@@ -20,18 +20,20 @@ import numpy.typing as npt
 from skyrig.algebra import as_jax
 from skyrig.control.actuators import Actuators
 from skyrig.control.stepped import Told
+from skyrig.elements import Pushes
 from skyrig.flight.closed import make_controller
 from skyrig.flight.flight import FlightEvent
 from skyrig.flight.frames import Frames
 from skyrig.programs import Program, Shapes
 from skyrig.scenario.controllers import OPEN_LOOP
-from skyrig.sim.events import events, raise_troubles
-from skyrig.sim.openloop import xyz_last
-from skyrig.sim.packing import Layout
+from skyrig.sim.events import raise_troubles
+from skyrig.sim.log import LOG_FULL, OK, Log
+from skyrig.sim.packing import Packing
 from skyrig.sim.pilot import Crew, Noise, Pilot, Surroundings, resumed
 from skyrig.sim.plan import Cut, Plan, Poke
-from skyrig.sim.preparation import of_arrays
-from skyrig.sim.stepping import LOG_FULL, OK, Log
+from skyrig.sim.plant import Plant, PlantState
+from skyrig.sim.preparation import Outside, of_arrays, plant_of
+from skyrig.sim.recorded import Track, events_of, tracks
 from skyrig.sim.walk import first_row, walk_packed
 from skyrig.studio.aims import Aims
 from skyrig.studio.chunks import plan_of, step_times
@@ -91,9 +93,10 @@ class Live:
             as_jax(1 / self.rate),
         )
         self._random = np.random.default_rng(built.seed)
-        self._state = built.state
+        self._plant = plant_of(built.rig, self._crew.actuators, self._pushes(np.zeros(1)))
+        self._state = self._plant.start(built.state)
         self._memory: Any = None
-        self._blank = Log.ready(built.rig, built.state, ROOM)
+        self._blank = Log.ready(self._plant, self._state, ROOM)
         happening = [act.time for act in built.happenings]
         self._marks = np.concatenate([built.disturbances.edges, happening])
 
@@ -104,8 +107,10 @@ class Live:
 
     def start(self) -> Frames:
         """One frame of where it begins, and what is true there."""
-        load, craft = self.built.rig.bodies(self.built.state)
-        length, taut = self.built.rig.cable_state(self.built.state)
+        groups = self.built.rig.bodies(self.built.state)
+        load, craft = groups["payload"].only(), groups["vehicles"]
+        length = np.asarray(self.built.rig.readings(self.built.state).get("cable.length", np.zeros(0)))
+        taut = self.built.rig.standing(self.built.state).get("taut", np.zeros(0, bool))
         n, hover_at = self.built.rig.count, self.built.hover
         wanted = self._aims.wanted(0, 1)
         return Frames(
@@ -146,29 +151,32 @@ class Live:
             times, marks = self._steps(count)
         happen = [replace(act, time=self.time) for act in acts]
         happen += [act for act in self.built.happenings if times[0] - 1e-9 <= act.time < times[-1] - 1e-9]
-        plan = plan_of(times, marks, happen, self.built.rig.count, self.room)
+        plan = plan_of(times, marks, happen, self.built.rig, self.room)
         given = {
             "target": self._aims.targets(self.tick, count, self.hands.pose),
             "times": (self.tick + np.arange(TICKS)) / self.rate,
-            "shake": self._random.standard_normal((TICKS, 4, 3, 1 + self.built.rig.count)),
+            "shake": self._random.standard_normal((TICKS, 4, 3, self.built.rig.layout.bodies)),
         }
-        around = self._around(_padded(times[:-1], self.room))
+        since = _padded(times[:-1], self.room)
+        around = self._around(since)
+        plant = eqx.tree_at(lambda it: it.elements["pushes"], self._plant, self._pushes(since))
         if self._memory is None:
-            shapes = _memory_shapes(self.built.rig, self._state, self._crew, given, around)
+            shapes = _memory_shapes(plant, self._state, self._crew, given, around)
             self._memory = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
         first = np.asarray(self.tick == 0)
         state, memory, log, rows = _fly(
-            self.built.rig, self._state, self._crew, given, around, self._memory, first, plan, self._blank
+            plant, self._state, self._crew, given, around, self._memory, first, plan, self._blank
         )
         log = jax.tree.map(np.asarray, log)
-        row = Layout.of(_row_shapes(self.built.rig, self._state, self._crew, given, around), rows.dtype)
+        row = Packing.of(_row_shapes(plant, self._state, self._crew, given, around), rows.dtype)
         record = row.unpack(np.asarray(rows)[: len(times) - 1])[1]  # what pads a chunk is not flown
         if int(log.trouble) == LOG_FULL and count > 1:
             return self.advance(1, acts)
-        found = self._events(log, times, happen)
+        moved = tracks(record.bodies)
+        found = self._events(log, times, happen, moved)
         ends = np.append(marks[1:], len(times) - 1) - 1
-        self._check(log, times, record)
-        frames = self._frames(record, times, ends, count)
+        self._check(log, times, moved)
+        frames = self._frames(record, moved, times, ends, count)
         self._state, self._memory = state, memory
         self.tick += count
         return frames, found
@@ -176,94 +184,111 @@ class Live:
     def _steps(self, count: int) -> tuple[Any, Any]:
         return step_times((self.tick + np.arange(count + 1)) / self.rate, self.built.step, self._marks)
 
-    def _around(self, since: Numbers) -> dict[str, Any]:
-        """What acts on the rig from each of `since` on: the scenario's doing and that of hands."""
-        n, acting, hands = self.built.rig.count, self.built.disturbances, self.hands
-        still = np.zeros((len(since), 3))
-        load = acting.payload_wrench(since) or (still, still)
-        craft = acting.vehicle_wrench(since) or (np.zeros((len(since), n, 3)),) * 2
+    def _around(self, since: Numbers) -> Surroundings:
+        """What is done to the actuators from each of `since` on."""
+        acting, hands = self.built.disturbances, self.hands
         share = acting.thrust_share(since) * (1.0 if hands.share is None else hands.share)
-        reels = getattr(self.built.rig, "winch", None) is not None
-        return {
-            "share": share.T,
-            "payload_force": (load[0] + (0.0 if hands.force is None else hands.force)).T,
-            "payload_torque": (load[1] + (0.0 if hands.torque is None else hands.torque)).T,
-            "vehicle_force": craft[0].T,
-            "vehicle_torque": craft[1].T,
-            "length": acting.cable_target(since).T if reels else None,
-        }
+        goals = {"winch": acting.cable_target(since).T} if self.built.rig.layout.drive("winch") else {}
+        return Surroundings(share.T, goals)
 
-    def _frames(self, record: Any, times: Numbers, ends: Any, count: int) -> Frames:
+    def _pushes(self, since: Numbers) -> Pushes:
+        """What pushes the rig from each of `since` on: the scenario and hands."""
+        n, hands = self.built.rig.count, self.hands
+        forces, torques = self.built.disturbances.pushes(since)
+        still = {"payload": np.zeros((len(since), 1, 3)), "vehicles": np.zeros((len(since), n, 3))}
+        forces, torques = {**still, **forces}, {**still, **torques}
+        forces["payload"] = forces["payload"] + (0.0 if hands.force is None else hands.force)
+        torques["payload"] = torques["payload"] + (0.0 if hands.torque is None else hands.torque)
+        made = Outside(since, forces=forces, torques=torques).pushes(self.room)
+        assert made is not None
+        return jax.tree.map(as_jax, made)
+
+    def _frames(self, record: Any, moved: dict[str, Track], times: Numbers, ends: Any, count: int) -> Frames:
         """Frames at the steps `ends`."""
-        made = record.pilot[3]
         wanted = self._aims.wanted(self.tick + 1, count)
-        share = np.asarray(self.hands.share if self.hands.share is not None else 1.0)
+        none = np.zeros((len(ends), 0))
         return Frames(
             times=times[ends + 1],
-            payload_position=record.payload.position[ends],
-            payload_attitude=record.payload.attitude[ends],
-            vehicle_position=record.vehicles.position[ends].swapaxes(1, 2),
-            vehicle_attitude=record.vehicles.attitude[ends].swapaxes(1, 2),
-            tension=record.tension[ends],
-            taut=record.taut[ends],
-            length=record.length[ends],
-            thrust=made.thrust[ends] * share,
+            payload_position=moved["payload"].position[ends, 0],
+            payload_attitude=moved["payload"].attitude[ends, 0],
+            vehicle_position=moved["vehicles"].position[ends],
+            vehicle_attitude=moved["vehicles"].attitude[ends],
+            tension=record.signals["cable.tension"][ends] if "cable.tension" in record.signals else none,
+            taut=record.signals["cable.taut"][ends] if "cable.taut" in record.signals else none > 0,
+            length=record.signals["cable.length"][ends] if "cable.length" in record.signals else none,
+            thrust=record.thrust[ends],
             wanted_position=None if wanted is None else wanted[0],
             wanted_attitude=None if wanted is None else wanted[1],
         )
 
-    def _events(self, log: Any, times: Numbers, happen: Sequence[Poke | Cut]) -> list[FlightEvent]:
-        # events() counts a step of no length at a flight's start, which a chunk does not have
-        clock = np.concatenate([times, np.full(self.room + 1 - len(times), times[-1])])
+    def _events(
+        self, log: Any, times: Numbers, happen: Sequence[Poke | Cut], moved: dict[str, Track]
+    ) -> list[FlightEvent]:
+        # events_of() counts a step of no length at a flight's start, which a chunk does not have
         counted = eqx.tree_at(lambda it: it.step, log, log.step + 1)
-        taut = np.asarray(self.built.rig.cable_state(self.built.state)[1])
-        found = events(counted, clock, taut if self.tick == 0 else np.zeros_like(taut), happen)
+        before = self._plant.bodies(self._state)
+        whole = {
+            group: Track(
+                *(
+                    np.concatenate([np.asarray(first).T[None], rest])
+                    for first, rest in _leaves(before[group], it)
+                )
+            )
+            for group, it in moved.items()
+        }
+        start = self.built.state if self.tick == 0 else None
+        found = events_of(self.built.rig, start, counted, times, happen, whole)
         return [FlightEvent(it.time, it.kind, it.cable, it.impulse) for it in found]
 
-    def _check(self, log: Any, times: Numbers, record: Any) -> None:
-        if int(log.trouble) == OK and np.isfinite(record.payload.position).all():
+    def _check(self, log: Any, times: Numbers, moved: dict[str, Track]) -> None:
+        if int(log.trouble) == OK and all(np.isfinite(it.position).all() for it in moved.values()):
             return
-        raise_troubles(log, times[1:], xyz_last(record.payload), xyz_last(record.vehicles))
+        raise_troubles(log, times[1:], moved)
 
 
-def _pilot(crew: Crew, ticks: dict[str, Any], around: dict[str, Any]) -> Pilot:
+def _leaves(bodies: Any, track: Track) -> list[tuple[Any, Any]]:
+    names = ("position", "velocity", "attitude", "rate")
+    return [(getattr(bodies, name), getattr(track, name)) for name in names]
+
+
+def _pilot(crew: Crew, ticks: dict[str, Any], around: Surroundings) -> Pilot:
     return Pilot(
         controller=crew.controller,
         actuators=crew.actuators,
         target=ticks["target"],
         times=ticks["times"],
-        around=Surroundings(**around),
+        around=around,
         noise=crew.noise,
         shake=ticks["shake"],
         period=crew.period,
     )
 
 
-def _fresh(rig: Any, state: Any, crew: Crew, ticks: dict[str, Any], around: dict[str, Any]) -> Any:
-    return _pilot(crew, ticks, around).fresh(rig, state)
+def _fresh(plant: Plant, state: PlantState, crew: Crew, ticks: dict[str, Any], around: Surroundings) -> Any:
+    return _pilot(crew, ticks, around).fresh(plant, state)
 
 
 def _fly_chunk(
-    rig: Any,
-    state: Any,
+    plant: Plant,
+    state: PlantState,
     crew: Crew,
     ticks: dict[str, Any],
-    around: dict[str, Any],
+    around: Surroundings,
     memory: Any,
     first: Any,
     plan: dict[str, Any],
     blank: Log,
 ):
     """One chunk. The arrays are put together here, where it costs nothing."""
-    pilot = resumed(first, memory, _pilot(crew, ticks, around), rig, state)
+    pilot = resumed(first, memory, _pilot(crew, ticks, around), plant, state)
     # every step has a column of the surroundings to itself
     steps = Plan(hold=jnp.arange(plan["dt"].shape[0], dtype=jnp.int32), **plan)
-    final, memory, log, kept = walk_packed(rig, state, pilot, steps, blank)
+    final, memory, log, kept = walk_packed(plant, state, pilot, steps, blank)
     return final, memory, log, kept.rows
 
 
-def _row(rig: Any, state: Any, crew: Crew, ticks: dict[str, Any], around: dict[str, Any]) -> Any:
-    return first_row(rig, state, _pilot(crew, ticks, around))
+def _row(plant: Plant, state: PlantState, crew: Crew, ticks: dict[str, Any], around: Surroundings) -> Any:
+    return first_row(plant, state, _pilot(crew, ticks, around))
 
 
 _fly = Program(_fly_chunk, lambda *given: (given[1], given[5], given[8], 0))

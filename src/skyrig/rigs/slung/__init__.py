@@ -1,4 +1,4 @@
-from skyrig.rigs.slung.parameters import SlungParameters, SlungRate, SlungState
+from skyrig.rigs.slung.parameters import SlungMode, SlungMotion, SlungParameters, SlungState
 from skyrig.rigs.slung.rig import Slung
 
-__all__ = ["Slung", "SlungParameters", "SlungRate", "SlungState"]
+__all__ = ["Slung", "SlungMode", "SlungMotion", "SlungParameters", "SlungState"]

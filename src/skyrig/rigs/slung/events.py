@@ -17,8 +17,9 @@ from jaxtyping import Array, Bool, Float
 
 from skyrig import algebra
 from skyrig.algebra import as_jax
-from skyrig.rigs.bodies import Bodies, Inputs, Reset, Watch, rearmed
+from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.complementarity import complementarity, masked_solve
+from skyrig.rigs.protocol import Happened, Loads, Reset, Watch, moved
 from skyrig.rigs.slung.motion import (
     Push,
     Spans,
@@ -29,7 +30,7 @@ from skyrig.rigs.slung.motion import (
     pull,
     spans,
 )
-from skyrig.rigs.slung.parameters import SlungParameters, SlungState
+from skyrig.rigs.slung.parameters import SlungMotion, SlungParameters, SlungState
 
 
 class Tolerances(NamedTuple):
@@ -59,7 +60,7 @@ def tolerances(dtype) -> Tolerances:
 def watch(
     rig: SlungParameters, state: SlungState, span: Spans, tension: Array, left: Array
 ) -> tuple[Watch, Bool[Array, "*batch"]]:
-    """Guards of every cable and of the ground, and whether a reset is due at this very state."""
+    """Guards of every cable, and whether a reset is due at this very state."""
     at = tolerances(span.distance.dtype)
     excess = span.distance - state.length
     growth = span.rate - state.reel
@@ -67,23 +68,33 @@ def watch(
     pushing = -tension - at.tension * weight
     slack = ~state.taut & ~state.cut
     cable = jnp.where(state.taut, pushing, jnp.where(slack, excess - at.length, -1.0))
-    height, climb = state.payload.position[2], state.payload.velocity[2]
-    aside = state.side == 0
-    value = jnp.concatenate([cable, jnp.where(aside, -1.0, -state.side * height)[None]])
-    slope = jnp.concatenate([jnp.where(slack, growth, 0.0), (-state.side * climb)[None]])
-    known = jnp.concatenate([slack, ~aside[None]]).astype(value.dtype)
+    slope = jnp.where(slack, growth, 0.0)
+    known = slack.astype(cable.dtype)
     full = slack & (excess >= -at.tie)
     arriving = full & (growth > at.snap)
     drawn = full & (jnp.abs(growth) <= at.snap) & (left > at.acceleration)
     torn = state.taut & ((jnp.abs(growth) > at.snap) | (pushing > 0))
-    calm = jnp.zeros_like(aside)
-    return Watch(value, slope, known, calm), jnp.any(arriving | drawn | torn, axis=0)
+    calm = jnp.zeros_like(excess[0], dtype=bool)
+    return Watch(cable, slope, known, calm), jnp.any(arriving | drawn | torn, axis=0)
 
 
-def rates(rig: SlungParameters, state: SlungState, inputs: Inputs):
+def rates(
+    rig: SlungParameters, t: ArrayLike, state: SlungState, loads: Loads
+) -> tuple[SlungMotion, Watch, Bool[Array, "*batch"]]:
     """Derivative, guards, and whether a reset is due now."""
-    derivative, tension, span, left = motion(rig, state, inputs)
+    derivative, tension, span, left = motion(rig, state, loads)
     return derivative, *watch(rig, state, span, tension, left)
+
+
+class Sets(NamedTuple):
+    """What a reset decided, cable by cable."""
+
+    arrived: Bool[Array, "n *batch"]
+    """Slack cables that reached their length with speed; restitution applied to them."""
+    active: Bool[Array, "n *batch"]
+    """Cables over which the impulses were solved for."""
+    taut: Bool[Array, "n *batch"]
+    """Cables taut afterwards."""
 
 
 MOST_TURNS = 8
@@ -91,7 +102,7 @@ MOST_TURNS = 8
 
 
 def settle(
-    rig: SlungParameters, state: SlungState, inputs: Inputs, polish: bool = True
+    rig: SlungParameters, t: ArrayLike, state: SlungState, loads: Loads, polish: bool = True
 ) -> tuple[SlungState, Watch]:
     """Take the drift of one step out of quaternions, taut lengths and their rates; guards at the end.
 
@@ -99,35 +110,35 @@ def settle(
     payload spinning hundreds of radians a second).
     """
     if not polish:
-        return _settled(rig, state, inputs)[:2]
+        return _settled(rig, state, loads)[:2]
 
     def again(carry):
         state, guards, coarse, turn = carry
-        new_state, new_guards, new_coarse = _settled(rig, state, inputs)
+        new_state, new_guards, new_coarse = _settled(rig, state, loads)
         keep = (state, guards, coarse)
         chosen = jax.tree.map(lambda a, b: jnp.where(coarse, a, b), (new_state, new_guards, new_coarse), keep)
         return *chosen, turn + 1
 
-    start = (state, guards_off(rig, state), jnp.ones_like(state.side, dtype=bool), as_jax(0))
+    start = (state, guards_off(rig, state), jnp.ones_like(rig.like(state), dtype=bool), as_jax(0))
     state, guards, coarse, _ = jax.lax.while_loop(
         lambda carry: jnp.any(carry[2]) & (carry[3] < MOST_TURNS), again, start
     )
     return state, eqx.tree_at(lambda g: g.rough, guards, coarse)
 
 
-def _settled(rig: SlungParameters, state: SlungState, inputs: Inputs) -> tuple[SlungState, Watch, Array]:
+def _settled(rig: SlungParameters, state: SlungState, loads: Loads) -> tuple[SlungState, Watch, Array]:
     """One Newton step onto the taut lengths and rates, the guards before it, and whether it was a large one.
 
     Lengths and rates are corrected along the cables through the same matrix: the centre of mass stays, and
     velocity corrections keep both momenta.
     """
     state = eqx.tree_at(
-        lambda s: (s.payload.attitude, s.vehicles.attitude),
+        lambda s: (s.motion.payload.attitude, s.motion.vehicles.attitude),
         state,
         (algebra.normalised(state.payload.attitude), algebra.normalised(state.vehicles.attitude)),
     )
     span = spans(rig, state)
-    free = free_acceleration(rig, state, inputs)
+    free = free_acceleration(rig, state, loads)
     stretch = free_stretch(rig, state, span, free)
     matrix = cable_matrix(rig, span)
     excess, growth = span.distance - state.length, span.rate - state.reel
@@ -144,7 +155,7 @@ def _kicked(state: SlungState, by: Push) -> SlungState:
     body, craft = state.payload, state.vehicles
     turned = craft.rate if by.vehicles_turn is None else craft.rate + by.vehicles_turn
     return eqx.tree_at(
-        lambda s: (s.payload, s.vehicles),
+        lambda s: (s.motion.payload, s.motion.vehicles),
         state,
         (
             Bodies(body.position, body.velocity + by.payload, body.attitude, body.rate + by.payload_turn),
@@ -162,7 +173,7 @@ def _displaced(state: SlungState, by: Push) -> SlungState:
 
     craft_attitude = craft.attitude if by.vehicles_turn is None else turned(craft.attitude, by.vehicles_turn)
     return eqx.tree_at(
-        lambda s: (s.payload, s.vehicles),
+        lambda s: (s.motion.payload, s.motion.vehicles),
         state,
         (
             Bodies(
@@ -174,14 +185,15 @@ def _displaced(state: SlungState, by: Push) -> SlungState:
 
 
 def reset(
-    rig: SlungParameters, state: SlungState, inputs: Inputs, patience: ArrayLike = 1.0
+    rig: SlungParameters, t: ArrayLike, state: SlungState, loads: Loads, patience: ArrayLike = 1.0
 ) -> tuple[SlungState, Reset]:
     """Decide at one instant which cables pull, and settle the impulses that this takes.
 
     Args:
         rig: The rig.
+        t: Now (s).
         state: The state at the instant, a guard just past zero.
-        inputs: What acts on the rig just now.
+        loads: What acts on the rig just now.
         patience: Factor on the snap tolerance, 1 at first and growing when one step holds very many events.
     """
     at = tolerances(state.length.dtype)
@@ -199,95 +211,99 @@ def reset(
     span_after = spans(rig, after)
     kept = full & (span_after.rate - after.reel > -snap)
     kept = kept & ~(arrived & (rig.restitution * growth > snap))
-    stretch = free_stretch(rig, after, span_after, free_acceleration(rig, after, inputs))
+    stretch = free_stretch(rig, after, span_after, free_acceleration(rig, after, loads))
     hold = complementarity(matrix, stretch, kept)
     taut = hold.active & kept
     (jerk,) = masked_solve(matrix, (span_after.rate - after.reel)[None], taut)
     after = _kicked(after, pull(rig, span, jerk))
-    passed = (after.side != 0) & (-after.side * after.payload.position[2] > 0)
-    after = eqx.tree_at(lambda s: (s.taut, s.side), after, (taut, jnp.where(passed, 0.0, after.side)))
+    after = eqx.tree_at(lambda s: s.mode.taut, after, taut)
+    loosened = (state.taut | (arrived & ~(rig.restitution * growth > snap))) & ~taut
     record = Reset(
-        arrived=arrived,
-        tightened=~arrived & ~state.taut & taut,
-        loosened=(state.taut | (arrived & ~(rig.restitution * growth > snap))) & ~taut,
-        ground=passed,
-        impulse=blow.value,
-        active=blow.active,
-        bounced=arrived,
-        taut=taut,
+        events={
+            "impact": Happened(arrived, blow.value),
+            "taut": Happened(~arrived & ~state.taut & taut),
+            "slack": Happened(loosened),
+        },
+        again=Sets(arrived, blow.active, taut),
         solved=blow.solved & hold.solved,
     )
     return after, record
 
 
-def rearm(rig: SlungParameters, state: SlungState) -> SlungState:
-    """Watch z = 0 again once the payload has left it."""
-    return eqx.tree_at(lambda s: s.side, state, rearmed(state.side, state.payload.position[2]))
-
-
-def prepare(rig: SlungParameters, state: SlungState, inputs: Inputs, dt: Array) -> SlungState:
+def prepare(rig: SlungParameters, state: SlungState, loads: Loads, dt: Array) -> SlungState:
     """Set the winches' acceleration for the coming step."""
     if rig.winch is None:
         return state
-    wanted = jnp.zeros_like(state.length) if inputs.winch is None else inputs.winch
+    asked = loads.drives.get("winch")
+    wanted = jnp.zeros_like(state.length) if asked is None else asked
     drive = rig.winch.drive(state.length, state.reel, wanted, dt)
-    return eqx.tree_at(lambda s: s.drive, state, drive)
+    return eqx.tree_at(lambda s: s.mode.drive, state, drive)
 
 
-def poke(rig: SlungParameters, state: SlungState, impulse: Array, point: Array) -> SlungState:
-    """An impulse (N s, world) at a point of the payload (m, payload frame); cables answer at the reset."""
-    body = state.payload
+def poke(rig: SlungParameters, state: SlungState, group: str, impulse: Array, point: Array) -> SlungState:
+    """Blows (N s, world frame) at points of bodies (m, their frames); cables answer at the reset."""
+    if group == "payload":
+        body, mass, turn = state.payload, rig.payload_mass, rig.payload_inverse_inertia
+        impulse, point = impulse[:, 0], point[:, 0]
+    else:
+        body, mass, turn = state.vehicles, rig.mass, rig.inverse_inertia
     local = algebra.apply_transposed(algebra.rotation_matrix(body.attitude), impulse)
-    spin = algebra.apply(rig.payload_inverse_inertia, algebra.cross(point, local))
-    changed = Bodies(
-        body.position, body.velocity + impulse / rig.payload_mass, body.attitude, body.rate + spin
-    )
-    return eqx.tree_at(lambda s: s.payload, state, changed)
+    spin = algebra.apply(turn, algebra.cross(point, local))
+    changed = Bodies(body.position, body.velocity + impulse / mass, body.attitude, body.rate + spin)
+    return eqx.tree_at(lambda s: getattr(s.motion, group), state, changed)
 
 
-def sever(rig: SlungParameters, state: SlungState, cut: Bool[Array, "n *batch"]) -> SlungState:
+def switch(rig: SlungParameters, state: SlungState, name: str, which: Bool[Array, "n *batch"]) -> SlungState:
     """Cables cut, for good."""
-    return eqx.tree_at(lambda s: (s.taut, s.cut), state, (state.taut & ~cut, state.cut | cut))
+    assert name == "cut", name
+    return eqx.tree_at(lambda s: (s.mode.taut, s.mode.cut), state, (state.taut & ~which, state.cut | which))
 
 
 def blank(rig: SlungParameters, state: SlungState) -> Reset:
     """A reset in which nothing happened: the shape of a log's row."""
     no = jnp.zeros_like(state.taut)
-    never = jnp.zeros_like(state.side, dtype=bool)
-    return Reset(no, no, no, never, jnp.zeros_like(state.length), no, no, no, never)
+    events = {
+        "impact": Happened(no, jnp.zeros_like(state.length)),
+        "taut": Happened(no),
+        "slack": Happened(no),
+    }
+    return Reset(events, Sets(no, no, no), jnp.zeros_like(rig.like(state), dtype=bool))
 
 
 def replay(
-    rig: SlungParameters, state: SlungState, inputs: Inputs, row: Reset, located: Bool[Array, "*batch"]
+    rig: SlungParameters,
+    t: ArrayLike,
+    state: SlungState,
+    loads: Loads,
+    done: Sets,
+    located: Bool[Array, "*batch"],
 ) -> tuple[SlungState, Float[Array, "*batch"]]:
-    """The reset of `row` again, with its sets given, so that it differentiates; and the shift of its time.
+    """A reset again, with its sets given, so that it differentiates; and the shift of its time.
 
     The second value is zero, with the derivative of the arrival time: an arriving cable's length is reached
-    later by (d - l) / (rate of d - l). Releases and ground passings need none: nothing jumps there.
+    later by (d - l) / (rate of d - l). Releases need none: nothing jumps there.
     """
     span = spans(rig, state)
     growth = span.rate - state.reel
     excess = span.distance - state.length
-    first = located & row.arrived & (jnp.cumsum(row.arrived, axis=0) == 1)
+    first = located & done.arrived & (jnp.cumsum(done.arrived, axis=0) == 1)
     speed = jnp.where(first, jax.lax.stop_gradient(growth), 1.0)
     shift = -jnp.where(first, (excess - jax.lax.stop_gradient(excess)) / speed, 0.0).sum(0)
-    derivative = motion(rig, state, inputs)[0]
-    state = derivative.advance(state, shift)
+    state = moved(state, motion(rig, state, loads)[0], shift)
 
     span = spans(rig, state)
     matrix = cable_matrix(rig, span)
     growth = span.rate - state.reel
-    wanted = growth + jnp.where(row.bounced, rig.restitution * growth, 0.0)
-    (impulse,) = masked_solve(matrix, wanted[None], row.active)
+    wanted = growth + jnp.where(done.arrived, rig.restitution * growth, 0.0)
+    (impulse,) = masked_solve(matrix, wanted[None], done.active)
     after = _kicked(state, pull(rig, span, impulse))
     span_after = spans(rig, after)
-    (jerk,) = masked_solve(matrix, (span_after.rate - after.reel)[None], row.taut)
+    (jerk,) = masked_solve(matrix, (span_after.rate - after.reel)[None], done.taut)
     after = _kicked(after, pull(rig, span, jerk))
-    side = jnp.where(row.ground, 0.0, after.side)
-    return eqx.tree_at(lambda s: (s.taut, s.side), after, (row.taut, side)), shift
+    return eqx.tree_at(lambda s: s.mode.taut, after, done.taut), shift
 
 
 def guards_off(rig: SlungParameters, state: SlungState) -> Watch:
     """Guards that all stay below zero: the shape of a bracket's end."""
-    ones = jnp.ones((rig.count + 1, *state.side.shape), state.side.dtype)
-    return Watch(-ones, 0 * ones, 0 * ones, jnp.zeros_like(state.side, dtype=bool))
+    ones = jnp.ones_like(state.length)
+    return Watch(-ones, 0 * ones, 0 * ones, jnp.zeros_like(rig.like(state), dtype=bool))

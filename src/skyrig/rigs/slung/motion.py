@@ -13,9 +13,10 @@ from jaxtyping import Array, Float
 
 from skyrig import algebra
 from skyrig.algebra import apply, apply_transposed, cross, dot
-from skyrig.rigs.bodies import Bodies, Inputs
+from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.complementarity import masked_solve
-from skyrig.rigs.slung.parameters import SlungParameters, SlungRate, SlungState
+from skyrig.rigs.protocol import Loads
+from skyrig.rigs.slung.parameters import Reeled, SlungMotion, SlungParameters, SlungState
 
 
 class Spans(NamedTuple):
@@ -110,22 +111,25 @@ def pull(rig: SlungParameters, span: Spans, tension: Float[Array, "n *batch"]) -
     )
 
 
-def free_acceleration(rig: SlungParameters, state: SlungState, inputs: Inputs) -> Push:
+def free_acceleration(rig: SlungParameters, state: SlungState, loads: Loads) -> Push:
     """Accelerations of all bodies with no cable at all (RotorTM eqs. 12, 14, 15, plus external wrenches)."""
     body, craft = state.payload, state.vehicles
     down = jnp.stack([jnp.zeros_like(rig.gravity), jnp.zeros_like(rig.gravity), -rig.gravity])
     payload = down + jnp.zeros_like(body.velocity)
-    if inputs.payload_force is not None:
-        payload = payload + inputs.payload_force / rig.payload_mass
     torque = -cross(body.rate, apply(rig.payload_inertia, body.rate))
-    if inputs.payload_torque is not None:
-        torque = torque + apply_transposed(algebra.rotation_matrix(body.attitude), inputs.payload_torque)
-    vehicles = inputs.thrust / rig.mass * algebra.upward_axis(craft.attitude) + down[:, None]
-    if inputs.vehicle_force is not None:
-        vehicles = vehicles + inputs.vehicle_force / rig.mass
-    moment = inputs.moment - cross(craft.rate, apply(rig.inertia, craft.rate))
-    if inputs.vehicle_torque is not None:
-        moment = moment + apply_transposed(algebra.rotation_matrix(craft.attitude), inputs.vehicle_torque)
+    outside = loads.wrenches.get("payload")
+    if outside is not None:
+        payload = payload + outside.force[:, 0] / rig.payload_mass
+        if outside.torque is not None:
+            turn = algebra.rotation_matrix(body.attitude)
+            torque = torque + apply_transposed(turn, outside.torque[:, 0])
+    vehicles = loads.thrust / rig.mass * algebra.upward_axis(craft.attitude) + down[:, None]
+    moment = loads.moment - cross(craft.rate, apply(rig.inertia, craft.rate))
+    outside = loads.wrenches.get("vehicles")
+    if outside is not None:
+        vehicles = vehicles + outside.force / rig.mass
+        if outside.torque is not None:
+            moment = moment + apply_transposed(algebra.rotation_matrix(craft.attitude), outside.torque)
     return Push(
         payload, apply(rig.payload_inverse_inertia, torque), vehicles, apply(rig.inverse_inertia, moment)
     )
@@ -151,11 +155,11 @@ def free_stretch(
 
 
 def motion(
-    rig: SlungParameters, state: SlungState, inputs: Inputs
-) -> tuple[SlungRate, Float[Array, "n *batch"], Spans, Float[Array, "n *batch"]]:
+    rig: SlungParameters, state: SlungState, loads: Loads
+) -> tuple[SlungMotion, Float[Array, "n *batch"], Spans, Float[Array, "n *batch"]]:
     """Derivative with the taut set fixed, tensions (N), spans, and the stretch left over (m/s^2)."""
     span = spans(rig, state)
-    free = free_acceleration(rig, state, inputs)
+    free = free_acceleration(rig, state, loads)
     stretch = free_stretch(rig, state, span, free)
     matrix = cable_matrix(rig, span)
     tension = masked_solve(matrix, stretch[None], state.taut)[0]
@@ -164,7 +168,7 @@ def motion(
     body, craft = state.payload, state.vehicles
     assert free.vehicles_turn is not None
     turn = free.vehicles_turn if by.vehicles_turn is None else free.vehicles_turn + by.vehicles_turn
-    derivative = SlungRate(
+    derivative = SlungMotion(
         payload=Bodies(
             body.velocity,
             free.payload + by.payload,
@@ -177,7 +181,6 @@ def motion(
             algebra.attitude_rate(craft.attitude, craft.rate),
             turn,
         ),
-        length=state.reel if rig.winch is not None else None,
-        reel=state.drive if rig.winch is not None else None,
+        reeled=None if state.motion.reeled is None else Reeled(state.motion.reeled.rate, state.mode.drive),
     )
     return derivative, tension, span, left

@@ -9,17 +9,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
-from jaxtyping import Array, Float
+from jax.typing import ArrayLike
+from jaxtyping import Array, Bool, Float
 
 from skyrig import checks
 from skyrig.algebra import as_jax, traced
 from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
-from skyrig.rigs.bodies import Bodies, Inputs, bodies_from_arrays
+from skyrig.rigs.bodies import Bodies, bodies_from_arrays
 from skyrig.rigs.cables import Cable, cable_arrays, checked, inverse, passed, stacked
+from skyrig.rigs.protocol import Loads
 from skyrig.rigs.slung import events
 from skyrig.rigs.slung.motion import cable_matrix, motion, spans
-from skyrig.rigs.slung.parameters import SlungParameters, SlungRate, SlungState
+from skyrig.rigs.slung.parameters import Reeled, SlungMode, SlungMotion, SlungParameters, SlungState
+from skyrig.rigs.slung.trim import trim
 from skyrig.turns import cross, turn
 
 START = 1e-9
@@ -137,41 +140,79 @@ class Slung(SlungParameters):
                 f"more than its cable's length of {float(length[k]):.9g} m."
             )
         taut = ~gone & (abs(distance - length) < START) & (abs(rate) < START)
-        height = payload.position if traced(payload.position) else np.asarray(payload.position)
         zeros = jnp.zeros_like(length) if unknown else as_jax(np.zeros_like(length))
-        side = as_jax(jnp.sign(height[2]) if traced(height) else np.sign(height[2]))
-        return SlungState(payload, vehicles, as_jax(length), zeros, zeros, as_jax(taut), as_jax(gone), side)
-
-    def tension(self, state: SlungState, inputs: Inputs) -> Float[Array, "n *batch"]:
-        """Tension of every cable (N) with the state's taut set."""
-        return motion(self, state, inputs)[1]
+        return slung_state(
+            payload, vehicles, as_jax(length), zeros, as_jax(taut), as_jax(gone), self.winch is not None
+        )
 
     def cable_matrix(self, state: SlungState) -> Float[Array, "n n *batch"]:
         """How a pull in cable k speeds up the shortening of cable j (1/kg)."""
         return cable_matrix(self, spans(self, state))
 
-    def derivative(self, state: SlungState, inputs: Inputs) -> SlungRate:
-        """Time derivative of the state, pure: the same arguments always give the same answer."""
-        return motion(self, state, inputs)[0]
+    def tension(self, state: SlungState, loads: Loads) -> Float[Array, "n *batch"]:
+        """Tension of every cable (N) with the state's taut set."""
+        return motion(self, state, loads)[1]
 
-    def bodies(self, state: SlungState) -> tuple[Bodies, Bodies]:
+    def bodies(self, state: SlungState) -> dict[str, Bodies]:
         """Payload and vehicles."""
-        return state.payload, state.vehicles
+        return {"payload": state.payload.alone(), "vehicles": state.vehicles}
 
-    def cable_state(self, state: SlungState) -> tuple[Array, Array]:
-        """Free lengths (m) and which cables are taut."""
-        return state.length, state.taut
+    def like(self, state: SlungState) -> Float[Array, "*batch"]:
+        """One number of the motion for each flight."""
+        return state.payload.position[0]
+
+    def signals(self, t: ArrayLike, state: SlungState, loads: Loads) -> dict[str, Array]:
+        """Tension, free length and tautness of every cable."""
+        return {
+            "cable.tension": self.tension(state, loads),
+            "cable.length": state.length,
+            "cable.taut": state.taut,
+        }
+
+    def standing(self, state: SlungState) -> dict[str, Bool[Array, "n *batch"]]:
+        """Cables that are taut."""
+        return {"taut": state.taut}
+
+    def readings(self, state: SlungState) -> dict[str, Array]:
+        """The cables' free lengths, which their winches know."""
+        return {"cable.length": state.length}
+
+    def rest_goals(self) -> dict[str, Any]:
+        """The lengths that winches start from (m)."""
+        return {} if self.winch is None else {"winch": np.asarray(self.length)}
+
+    def follow(
+        self, readings: dict[str, Array], goals: dict[str, Array], period: ArrayLike
+    ) -> dict[str, Array]:
+        """Reel-out rates that bring the cables to lengths `goals['winch']` (m)."""
+        assert self.winch is not None
+        return {"winch": self.winch.towards(readings["cable.length"], goals["winch"], period)}
 
     rates = events.rates
     settle = events.settle
     reset = events.reset
     prepare = events.prepare
     poke = events.poke
-    sever = events.sever
-    rearm = events.rearm
+    switch = events.switch
+    trim = trim
     blank = events.blank
     guards_off = events.guards_off
     replay = events.replay
+
+
+def slung_state(
+    payload: Bodies,
+    vehicles: Bodies,
+    length: Float[Array, "n *batch"],
+    reel: Float[Array, "n *batch"],
+    taut: Bool[Array, "n *batch"],
+    cut: Bool[Array, "n *batch"],
+    reels: bool,
+) -> SlungState:
+    """A slung rig's state from its parts; `reels` says whether there are winches."""
+    reeled = Reeled(length, reel) if reels else None
+    mode = SlungMode(taut, cut, None if reels else length, reel if reels else None)
+    return SlungState(SlungMotion(payload, vehicles, reeled), mode)
 
 
 def _distances(rig: Slung, payload: Bodies, vehicles: Bodies) -> tuple[Any, Any]:
@@ -180,9 +221,7 @@ def _distances(rig: Slung, payload: Bodies, vehicles: Bodies) -> tuple[Any, Any]
     if traced(*leaves):
         n = rig.count
         no = jnp.zeros(n, bool)
-        span = spans(
-            rig, SlungState(payload, vehicles, rig.length, rig.length, rig.length, no, no, rig.gravity)
-        )
+        span = spans(rig, slung_state(payload, vehicles, rig.length, rig.length, no, no, False))
         return span.distance, span.rate
 
     def rows(leaf: Any) -> np.ndarray:

@@ -1,0 +1,112 @@
+"""What comes out of a flight, as arrays with times first and xyz last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from skyrig.rigs.bodies import Bodies
+from skyrig.sim.events import Event, events
+from skyrig.sim.log import Log
+from skyrig.sim.plan import Cut, Poke
+
+Reals = Float[Array, "..."] | Float[np.ndarray, "..."]
+
+
+@dataclass(frozen=True)
+class Track:
+    """How one body (times first, xyz last) or several (times, bodies, xyz) moved."""
+
+    position: Reals
+    """m, world."""
+    velocity: Reals
+    """m/s, world."""
+    attitude: Reals
+    """Quaternion wxyz, body to world."""
+    rate: Reals
+    """rad/s, body frame."""
+
+    def one(self, index: int = 0) -> Track:
+        """One of several bodies."""
+        return Track(*(leaf[:, index] for leaf in (self.position, self.velocity, self.attitude, self.rate)))
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """How bodies moved and signals went; times first in every array."""
+
+    times: np.ndarray
+    """(T,) s."""
+    bodies: dict[str, Track]
+    """By group, (T, k, 3) and (T, k, 4)."""
+    signals: dict[str, Reals | Bool[Array, "..."]]
+    """By name, (T, count), in the units of the rig's layout; just before the inputs change, where they do."""
+    events: list[Event] = field(repr=False)
+    """In order of time; empty while tracing."""
+    final: Any = field(repr=False)
+    """The rig's state at the end, to go on from."""
+    log: Log = field(repr=False)
+
+    @property
+    def payload(self) -> Track:
+        """(T, 3) and (T, 4)."""
+        return self.bodies["payload"].one()
+
+    @property
+    def vehicles(self) -> Track:
+        """(T, n, 3) and (T, n, 4)."""
+        return self.bodies["vehicles"]
+
+    @property
+    def tension(self) -> Reals:
+        """(T, n) of the cables (N); none where there are no cables."""
+        return self._of_cables("cable.tension")
+
+    @property
+    def taut(self) -> Reals:
+        """(T, n) whether each cable is taut."""
+        return self._of_cables("cable.taut", bool)
+
+    @property
+    def cable_length(self) -> Reals:
+        """(T, n) free lengths (m)."""
+        return self._of_cables("cable.length")
+
+    def _of_cables(self, name: str, kind: Any = float) -> Any:
+        known = self.signals.get(name)
+        return np.zeros((len(self.times), 0), kind) if known is None else known
+
+
+def tracks(bodies: Mapping[str, Bodies]) -> dict[str, Track]:
+    """Groups of bodies, (T, 3, k), as tracks, (T, k, 3)."""
+    return {
+        group: Track(*(leaf.swapaxes(1, 2) for leaf in (it.position, it.velocity, it.attitude, it.rate)))
+        for group, it in bodies.items()
+    }
+
+
+def events_of(
+    rig: Any,
+    start: Any,
+    log: Log,
+    times: np.ndarray,
+    happenings: Sequence[Poke | Cut],
+    bodies: Mapping[str, Track],
+) -> list[Event]:
+    """All events of a flown schedule.
+
+    Args:
+        rig: What was flown.
+        start: The rig's state at the start; None if the flight began before `times`.
+        log: Its resets.
+        times: (steps,) ends of the steps, the first having no length (s).
+        happenings: Pokes and cuts.
+        bodies: How they moved, a row for each step.
+    """
+    load = bodies.get("payload")
+    drop = None if load is None else (np.asarray(load.position)[:, 0], np.asarray(load.velocity)[:, 0])
+    return events(rig.layout, log, times, {} if start is None else rig.standing(start), happenings, drop)
