@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from skyrig import Cable, Slung, airframe, payload, trim
-from skyrig.rigs import Inputs
+from skyrig.sim import Effort
 
 RATE = np.array([0.3, 0.2, 1.0])
 
@@ -32,4 +32,4 @@ def start(rig: Slung, rate: np.ndarray = RATE):
     """Hover with a turning payload, and the thrusts that hold it up."""
     hover = trim(rig, [0, 0, 5.0])
     state = eqx.tree_at(lambda s: s.payload.rate, hover.state, jnp.asarray(rate))
-    return state, Inputs(jnp.asarray(hover.thrust), jnp.zeros((3, rig.count)))
+    return state, Effort(jnp.asarray(hover.thrust), jnp.zeros((3, rig.count)))

@@ -26,9 +26,9 @@ from timing import cpu_seconds
 from skyrig import airframe, closed_loop, trim
 from skyrig.control import build
 from skyrig.planning import circle
-from skyrig.rigs import Inputs
-from skyrig.sim import loop, openloop
+from skyrig.sim import Effort, loop, openloop
 from skyrig.sim.batch import advance, advance_in_chunks, spread
+from skyrig.sim.walk import Held
 
 STEP = 2e-3
 console = Console()
@@ -113,7 +113,7 @@ def in_the_loop() -> None:
     loop._fly = lambda *arguments: chunks.append(arguments) or real(*arguments)
     closed()
     loop._fly = real
-    inputs = Inputs(jnp.asarray(hover.thrust), jnp.asarray(hover.moment.T))
+    inputs = Effort(jnp.asarray(hover.thrust), jnp.asarray(hover.moment.T))
     held = jax.tree.map(lambda leaf: jnp.repeat(leaf[..., None], loop.INTERVALS, -1), inputs)
     steps = loop.STEPS
 
@@ -121,7 +121,7 @@ def in_the_loop() -> None:
         {
             "closed loop, full controller, recorded": lambda: jax.block_until_ready(real(*chunks[0])),
             "open loop, recorded": lambda: jax.block_until_ready(
-                openloop._fly(rig, hover.state, held, *chunks[0][5:])
+                openloop._fly(*chunks[0][:2], Held(held), *chunks[0][5:])
             ),
             "open loop, nothing recorded": lambda: jax.block_until_ready(
                 advance(rig, hover.state, inputs, STEP, jnp.asarray(steps))

@@ -16,9 +16,9 @@ from skyrig.errors import FlightDiverged, InputError
 if TYPE_CHECKING:
     from skyrig.flight import Flight, fly
     from skyrig.flight.many import Flights, fly_many
-    from skyrig.rigs import Cable, Inputs, Linked, Slung, Winch, trim
+    from skyrig.rigs import Cable, Linked, Slung, Winch, trim
     from skyrig.scenario import Scenario, load
-    from skyrig.sim import Cut, Poke, closed_loop, rollout
+    from skyrig.sim import Cut, Effort, Poke, closed_loop, rollout
     from skyrig.vehicles import airframe, payload
 
 __version__ = "0.1.0"
@@ -34,12 +34,12 @@ _ROOMS = {
     "Scenario": "skyrig.scenario",
     "load": "skyrig.scenario",
     "Cable": "skyrig.rigs",
-    "Inputs": "skyrig.rigs",
     "Linked": "skyrig.rigs",
     "Slung": "skyrig.rigs",
     "Winch": "skyrig.rigs",
     "trim": "skyrig.rigs",
     "Cut": "skyrig.sim",
+    "Effort": "skyrig.sim",
     "Poke": "skyrig.sim",
     "closed_loop": "skyrig.sim",
     "rollout": "skyrig.sim",
@@ -50,11 +50,11 @@ _ROOMS = {
 __all__ = [
     "Cable",
     "Cut",
+    "Effort",
     "Flight",
     "FlightDiverged",
     "Flights",
     "InputError",
-    "Inputs",
     "Linked",
     "Poke",
     "Scenario",

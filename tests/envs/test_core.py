@@ -166,7 +166,9 @@ def test_a_gate_is_passed_or_struck() -> None:
         zero = np.zeros((3, 1))
         level = np.array([[1.0], [0], [0], [0]])
         craft = Bodies(*(as_jax(each) for each in (above, zero, level, zero)))
-        return Measurement(one, craft, as_jax(np.array([0.5])))
+        return Measurement(
+            {"payload": one.alone(), "vehicles": craft}, {"cable.length": as_jax(np.array([0.5]))}
+        )
 
     through = task.verdict(memory, measured(-0.02, 0.1), measured(0.02, 0.1))
     assert float(through.bonus) == 5.0 and not bool(through.failed)

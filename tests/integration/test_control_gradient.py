@@ -10,7 +10,8 @@ from control_loop import PERIOD, SUBSTEPS, linked, slung
 from skyrig import trim
 from skyrig.control import Actuators, build, row, targets
 from skyrig.planning import circle
-from skyrig.rigs import Inputs
+from skyrig.rigs import Loads
+from skyrig.rigs.protocol import moved
 from skyrig.sim.pilot import measure
 
 TICKS = 20
@@ -20,12 +21,12 @@ SAMPLE = REFERENCE.sample(8.0 + PERIOD * np.arange(TICKS))
 
 def advanced(rig, state, inputs, dt):
     """One classical Runge-Kutta step without events, which differentiates backwards."""
-    k1 = rig.derivative(state, inputs)
-    k2 = rig.derivative(k1.advance(state, dt / 2), inputs)
-    k3 = rig.derivative(k2.advance(state, dt / 2), inputs)
-    k4 = rig.derivative(k3.advance(state, dt), inputs)
+    k1 = rig.derivative(0.0, state, inputs)
+    k2 = rig.derivative(0.0, moved(state, k1, dt / 2), inputs)
+    k3 = rig.derivative(0.0, moved(state, k2, dt / 2), inputs)
+    k4 = rig.derivative(0.0, moved(state, k3, dt), inputs)
     mean = jax.tree.map(lambda a, b, c, d: (a + 2 * b + 2 * c + d) / 6, k1, k2, k3, k4)
-    return mean.advance(state, dt)
+    return moved(state, mean, dt)
 
 
 def cost(rig, controller, actuators, wanted, start):
@@ -35,10 +36,10 @@ def cost(rig, controller, actuators, wanted, start):
         state, memory = carry
         memory, command = controller(memory, k * PERIOD, row(wanted, k), measure(rig, state))
         _, made = actuators(None, command, PERIOD)
-        inputs = Inputs(made.thrust, made.moment)
+        inputs = Loads(made.thrust, made.moment)
         dt = jnp.asarray(PERIOD / SUBSTEPS)
         state = jax.lax.scan(lambda s, _: (advanced(rig, s, inputs, dt), None), state, length=SUBSTEPS)[0]
-        away = rig.bodies(state)[0].position - wanted.payload.position[k, 0]
+        away = rig.bodies(state)["payload"].only().position - wanted.payload.position[k, 0]
         return (state, memory), (away**2).sum()
 
     memory = controller.start(measure(rig, start))

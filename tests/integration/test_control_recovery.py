@@ -7,7 +7,7 @@ import pytest
 from control_loop import fly, linked, slung
 
 from skyrig import Winch, trim
-from skyrig.control import Command, Function, build, reel, targets
+from skyrig.control import Command, Function, build, targets
 from skyrig.control.interface import Controller, part
 from skyrig.planning import hover
 
@@ -37,7 +37,7 @@ def test_the_drop_of_fig_16_ends_in_hover(std):
 def test_a_poke_at_a_corner_slackens_a_cable_and_is_recovered_from(impulse, std):
     """0.3 N s at a corner of the triangle throws it up at 1 m/s, spinning at 15 rad/s."""
     rig, airframes, controller, state = hovering(3, 1.0, "triangle")
-    poked = rig.poke(state, jnp.asarray(impulse, float), rig.attachment[:, 1])
+    poked = rig.poke(state, "payload", jnp.asarray(impulse, float)[:, None], rig.attachment[:, 1:2])
     flight = fly(rig, airframes, controller, hover(start=AT), 8.0, poked, std=std)
     assert not flight.taut[:, 1].all()
     assert flight.taut[600:].all()
@@ -48,7 +48,7 @@ def test_a_poke_at_a_corner_slackens_a_cable_and_is_recovered_from(impulse, std)
 @pytest.mark.parametrize("std", [0.0, 1e-3])
 def test_six_keep_the_box_level_after_a_cut(std):
     rig, airframes, controller, state = hovering(6, 0.5, "box")
-    cut = rig.sever(state, jnp.arange(6) == 0)
+    cut = rig.switch(state, "cut", jnp.arange(6) == 0)
     flight = fly(rig, airframes, controller, hover(start=AT), 8.0, cut, std=std)
     assert flight.error.max() < 0.02
     assert np.degrees(flight.angle.max()) < 2
@@ -63,7 +63,7 @@ def test_six_keep_the_box_level_after_a_cut(std):
 @pytest.mark.parametrize("std", [0.0, 1e-3])
 def test_four_hold_the_box_in_place_after_a_cut_and_let_it_tilt(std):
     rig, airframes, controller, state = hovering(4, 0.5, "box")
-    cut = rig.sever(state, jnp.arange(4) == 0)
+    cut = rig.switch(state, "cut", jnp.arange(4) == 0)
     flight = fly(rig, airframes, controller, hover(start=AT), 20.0, cut, std=std)
     assert flight.error.max() < 0.08
     assert np.degrees(flight.angle.max()) < 25
@@ -130,8 +130,8 @@ class Reeling(Controller):
 
     def __call__(self, memory, t, target, measurement):
         memory, command = self.inner(memory, t, target, measurement)
-        rate = reel(measurement.length, self.wanted, self.limits, 0.01)
-        return memory, eqx.tree_at(lambda c: c.winch, command, rate, is_leaf=lambda x: x is None)
+        rate = self.limits.towards(measurement.length, self.wanted, 0.01)
+        return memory, Command(command.thrust, command.moment, {"winch": rate})
 
 
 def test_the_payload_stays_while_cables_are_reeled():

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 def around(rig, state, radius, period, **options):
     """Every vehicle goes round a circle of its own from where it is."""
-    places = np.array(rig.bodies(state)[1].position).T
+    places = np.array(rig.bodies(state)["vehicles"].position).T
     return [circle(radius=radius, period=period, start=place, **options) for place in places]
 
 

@@ -57,7 +57,7 @@ def impact_cost(x, restitution=0.0, duration=0.4):
     rig = eqx.tree_at(
         lambda r: (r.payload_mass, r.restitution), rig, (rig.payload_mass * x[1], jnp.asarray(restitution))
     )
-    state = eqx.tree_at(lambda s: s.length, state, state.length * x[2])
+    state = eqx.tree_at(lambda s: s.mode.length, state, state.length * x[2])
     state = eqx.tree_at(
         lambda s: s.payload.position, state, state.payload.position + jnp.array([1.0, 0, 0]) * x[3]
     )
@@ -100,7 +100,7 @@ def test_a_poke_that_loosens_a_cable_differentiates(restitution):
 def test_the_time_of_an_impact_differentiates():
     def when(length):
         rig, state, thrust = drop()
-        state = eqx.tree_at(lambda s: s.length, state, jnp.reshape(length, (1,)))
+        state = eqx.tree_at(lambda s: s.mode.length, state, jnp.reshape(length, (1,)))
         return rollout(rig, state, [0, 0.3], jnp.asarray(thrust)).event_times[0]
 
     # |r|^2 = l^2 with r_z = 0.3 cos 30 + g t^2 / 2: dt/dl = l / (r_z g t)

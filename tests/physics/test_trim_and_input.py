@@ -73,7 +73,8 @@ def test_linked_states_are_recovered():
         [airframe("dragonfly"), airframe("race")], load, [[0.1, 0.2, 0.0], [0, -0.3, 0.1]], [0.3, 0.9]
     )
     state = rig.state([1, 2, 3.0], payload_velocity=[0.1, 0.2, 0.3], payload_rate=[1, -2, 0.5])
-    body, crafts = rig.bodies(state)
+    groups = rig.bodies(state)
+    body, crafts = groups["payload"].only(), groups["vehicles"]
     np.testing.assert_allclose(body.position, [1, 2, 3], atol=1e-14)
     np.testing.assert_allclose(body.velocity, [0.1, 0.2, 0.3], atol=1e-14)
     np.testing.assert_allclose(crafts.position[:, 1], [1, 1.7, 3.1], atol=1e-14)

@@ -1,5 +1,6 @@
 """Rigs and states for tests, and the quantities a physicist checks on them."""
 
+import dataclasses
 from types import SimpleNamespace
 
 import equinox as eqx
@@ -9,9 +10,11 @@ import numpy as np
 
 from skyrig import airframe, payload
 from skyrig.algebra import apply, cross, dot, rotation_matrix
-from skyrig.rigs import Cable, Inputs, Slung, Winch
+from skyrig.elements import Pushes
+from skyrig.rigs import Cable, Slung, Winch, Wrench
 from skyrig.rigs.complementarity import masked_solve
 from skyrig.rigs.slung.motion import cable_matrix, pull, spans
+from skyrig.sim import Effort, Plant
 
 GRAVITY = 9.81
 
@@ -97,13 +100,13 @@ def random_state(rng, rig, taut=0.5, speed=1.0, spin=1.0):
     )
     if rng.uniform() < 0.5:
         # half of the states start with their full cables taut: rates taken out by a reset
-        state = eqx.tree_at(lambda s: s.taut, state, jnp.asarray(full))
+        state = eqx.tree_at(lambda s: s.mode.taut, state, jnp.asarray(full))
     return state
 
 
 def made_taut(rig, state):
     """`state` with all cables taut: their length rates are taken out both ways, pulling or pushing."""
-    state = eqx.tree_at(lambda s: s.taut, state, jnp.ones(rig.count, bool))
+    state = eqx.tree_at(lambda s: s.mode.taut, state, jnp.ones(rig.count, bool))
     span = spans(rig, state)
     jerk = masked_solve(cable_matrix(rig, span), span.rate[None], state.taut)[0]
     by = pull(rig, span, jerk)
@@ -124,19 +127,26 @@ def random_inputs(rng, rig, wrench=True):
     """Thrusts around hover, small moments and wrenches."""
     n = rig.count
     weight = (np.asarray(rig.mass) + float(rig.payload_mass) / n) * GRAVITY
-    extra = {}
+    pushes = {}
     if wrench:
-        extra = {
-            "payload_force": jnp.asarray(rng.normal(size=3)),
-            "payload_torque": jnp.asarray(0.002 * rng.normal(size=3)),
-            "vehicle_force": jnp.asarray(0.5 * rng.normal(size=(3, n))),
-            "vehicle_torque": jnp.asarray(0.001 * rng.normal(size=(3, n))),
+        load = (rng.normal(size=3), 0.002 * rng.normal(size=3))
+        craft = (0.5 * rng.normal(size=(3, n)), 0.001 * rng.normal(size=(3, n)))
+        pushes = {
+            "payload": Wrench(*(jnp.asarray(it)[None, :, None] for it in load)),
+            "vehicles": Wrench(*(jnp.asarray(it)[None] for it in craft)),
         }
-    if rig.winch is not None:
-        extra["winch"] = jnp.asarray(rng.uniform(-0.6, 0.6, n))
-    return Inputs(
-        jnp.asarray(weight * rng.uniform(-0.2, 2.0, n)), jnp.asarray(1e-3 * rng.normal(size=(3, n))), **extra
+    drives = {} if rig.winch is None else {"winch": jnp.asarray(rng.uniform(-0.6, 0.6, n))}
+    effort = Effort(
+        jnp.asarray(weight * rng.uniform(-0.2, 2.0, n)), jnp.asarray(1e-3 * rng.normal(size=(3, n))), drives
     )
+    return effort, {"pushes": Pushes(jnp.zeros(1), pushes)} if wrench else {}
+
+
+def loads(rig, state, inputs):
+    """What acts on a rig under `random_inputs`."""
+    effort, elements = inputs
+    plant = Plant(rig, elements)
+    return plant.loads(0.0, plant.start(state), effort)
 
 
 def momentum(rig, state):
@@ -163,20 +173,20 @@ def momentum(rig, state):
 class Audited(Slung):
     """A slung rig whose impacts check themselves: one that breaks physics counts as unsolved."""
 
-    def reset(self, state, inputs, patience=1.0):
-        after, record = Slung.reset(self, state, inputs, patience)
+    def reset(self, t, state, loads, patience=1.0):
+        after, record = Slung.reset(self, t, state, loads, patience)
         linear, angular, kinetic = momentum(self, state)
         linear_after, angular_after, kinetic_after = momentum(self, after)
         kept = jnp.all(jnp.abs(linear - linear_after) < 1e-10, axis=0)
         kept &= jnp.all(jnp.abs(angular - angular_after) < 1e-10 * (1 + jnp.abs(angular)), axis=0)
         kept &= kinetic_after <= kinetic + 1e-10 * (1 + kinetic)
-        pulls = jnp.all(record.impulse >= 0, axis=0)
+        pulls = jnp.all(record.events["impact"].value >= 0, axis=0)
         return after, eqx.tree_at(lambda r: r.solved, record, record.solved & kept & pulls)
 
 
 def audited(rig):
     """`rig` with audited impacts."""
-    return Audited(**{name: getattr(rig, name) for name in rig.__dataclass_fields__})
+    return Audited(**{name: getattr(rig, name) for name in (field.name for field in dataclasses.fields(rig))})
 
 
 def flat(tree):

@@ -10,7 +10,7 @@ from control_loop import linked, slung
 from skyrig import InputError, trim
 from skyrig.control import Command, Function, Measurement, build, row, targets
 from skyrig.planning import circle, hover
-from skyrig.rigs import Bodies, Inputs
+from skyrig.rigs import Bodies, Loads
 from skyrig.sim.batch import spread, stack
 from skyrig.sim.pilot import measure
 
@@ -29,7 +29,8 @@ TEAMS = {
 def held(rig, state, name, controller, ticks=3):
     """Targets of a rig that stays where it is: of the payload, or of the vehicles."""
     times = np.zeros(ticks)
-    load, craft = rig.bodies(state)
+    groups = rig.bodies(state)
+    load, craft = groups["payload"].only(), groups["vehicles"]
     if name in ("cables", "links"):
         return targets(controller, hover(start=np.array(load.position)).sample(times))
     places = np.array(craft.position).T
@@ -68,7 +69,7 @@ def test_linked_hover_is_an_exact_equilibrium(flavour, craft):
     wanted = targets(controller, hover(start=[0.3, -0.2, 1.0], attitude=0.4).sample(np.zeros(1)))
     seen = measure(rig, still.state)
     _, command = controller(controller.start(seen), 0.0, row(wanted, 0), seen)
-    rate = rig.derivative(still.state, Inputs(command.thrust, command.moment)).body
+    rate = rig.derivative(0.0, still.state, Loads(command.thrust, command.moment))
     for leaf in jax.tree.leaves(rate):
         np.testing.assert_allclose(leaf, 0, atol=1e-9)
     # and every rotor is inside its limits, however unlike the vehicles are
@@ -90,7 +91,7 @@ def disturbed(rig, state, rng):
             body.rate + 0.2 * rng.normal(size=shape),
         )
 
-    return Measurement(moved(seen.payload), moved(seen.vehicles), seen.length)
+    return Measurement({group: moved(them) for group, them in seen.bodies.items()}, seen.readings)
 
 
 @pytest.mark.parametrize(("name", "flavour"), [*PAYLOAD, *VEHICLE, ("links", "full"), ("links", "published")])

@@ -12,7 +12,7 @@ from skyrig.control import build
 from skyrig.control.attitude import heading_frame, least_turn
 from skyrig.control.nominal import motion, shifted
 from skyrig.planning import combined, lissajous, rotation
-from skyrig.rigs import Inputs
+from skyrig.rigs import Loads
 
 TUMBLE = combined(
     path=lissajous(amplitude=[0.8, 0.5, 0.3], period=6.0, frequency=[1, 1.3, 0.7]),
@@ -64,8 +64,8 @@ def test_a_cable_rig_on_its_reference_obeys_its_dynamics(n, length, load, craft)
             vehicle_rate=frame.rate.T,
         )
         assert bool(state.taut.all())
-        inputs = Inputs(jnp.linalg.norm(thrust, axis=0), moment)
-        rate = rig.derivative(state, inputs)
+        inputs = Loads(jnp.linalg.norm(thrust, axis=0), moment)
+        rate = rig.derivative(0.0, state, inputs)
         np.testing.assert_allclose(rate.payload.velocity, now.position[2], atol=1e-9)
         np.testing.assert_allclose(rate.vehicles.velocity, now.vehicle[2], atol=1e-9)
         np.testing.assert_allclose(rate.vehicles.rate, now.vehicle_spin, atol=1e-9)
@@ -123,7 +123,7 @@ def test_a_linked_rig_on_its_reference_obeys_its_dynamics():
         # the payload is on its reference but for the one round of substitution
         np.testing.assert_allclose(place, wanted.position[k, 0], atol=2e-4)
         state = rig.state(place, payload_attitude=attitude, payload_rate=np.array(rates[0][:, 0]))
-        rate = rig.derivative(state, Inputs(command.thrust, command.moment)).body
+        rate = rig.derivative(0.0, state, Loads(command.thrust, command.moment))
         np.testing.assert_allclose(rate.velocity, position[2][:, 0], atol=1e-9)
         np.testing.assert_allclose(rate.rate, spin, atol=1e-8)
 

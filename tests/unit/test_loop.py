@@ -112,7 +112,7 @@ def test_what_happens_outside_sets_in_on_time(single):
     hold = Hovering(still)
     outside = Outside(
         times=np.array([0.0, 0.123, 0.2]),
-        payload_force=np.array([[0, 0, 0], [0.1, 0, 0], [0, 0, 0.0]]),
+        forces={"payload": np.array([[0, 0, 0], [0.1, 0, 0], [0, 0, 0.0]])[:, None]},
         thrust_share=np.array([[1.0], [1.0], [0.5]]),
     )
     flight = closed_loop(rig, still.state, hold, frames, hover(start=AT), duration=0.3, outside=outside)

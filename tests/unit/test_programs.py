@@ -9,8 +9,7 @@ from jaxtyping import Array
 
 from skyrig import Cable, Slung, airframe, payload, programs, rollout, trim
 from skyrig.programs import Program
-from skyrig.rigs import Inputs
-from skyrig.sim import openloop
+from skyrig.sim import Effort, openloop
 
 
 @pytest.fixture
@@ -23,18 +22,18 @@ def doubling():
     """A function that counts how often it is traced."""
     traces = []
 
-    def double(inputs: Inputs) -> Inputs:
+    def double(inputs: Effort) -> Effort:
         traces.append(None)
         return jax.tree.map(lambda leaf: 2 * jnp.sin(leaf), inputs)
 
     return double, traces
 
 
-def some(count: int = 2) -> Inputs:
-    return Inputs(jnp.linspace(1.0, 2.0, count), jnp.ones((3, count)))
+def some(count: int = 2) -> Effort:
+    return Effort(jnp.linspace(1.0, 2.0, count), jnp.ones((3, count)))
 
 
-def like(inputs: Inputs) -> Inputs:
+def like(inputs: Effort) -> Effort:
     return inputs
 
 

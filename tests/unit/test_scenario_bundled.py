@@ -84,7 +84,8 @@ def test_it_builds_into_a_rig_that_can_hover_there(name: str) -> None:
     assert built.hover.exact, built.hover.note
     if scenario.parts.mechanism == "cables":
         assert np.all(built.hover.thrust < 0.9 * thrust)
-    payload, vehicles = built.rig.bodies(built.state)
+    groups = built.rig.bodies(built.state)
+    payload, vehicles = groups["payload"].only(), groups["vehicles"]
     if built.vehicle_references is not None:
         places = np.stack([each.start.position[0] for each in built.vehicle_references])
         assert np.allclose(np.asarray(vehicles.position).T, places, atol=0.02)

@@ -51,7 +51,7 @@ class Measurement(eqx.Module):
 
     bodies: dict[str, Bodies]
     """By group, (3, k, *batch)."""
-    readings: dict[str, Float[Array, "k *batch"]] = eqx.field(default_factory=dict)
+    readings: dict[str, Float[Array, "..."]] = eqx.field(default_factory=dict)
     """What the rig tells of itself, in the units of its layout, such as 'cable.length'."""
 
     @property
@@ -78,7 +78,7 @@ class Command(eqx.Module):
     """Along each vehicle's z axis (N)."""
     moment: Float[Array, "3 n *batch"]
     """In each vehicle's body frame (N m)."""
-    drives: dict[str, Float[Array, " k *batch"]] | None = None
+    drives: dict[str, Float[Array, "..."]] | None = None
     """What the rig's own drives shall do, such as {'winch': reel-out rates in m/s}; None leaves them to the
     scenario."""
 

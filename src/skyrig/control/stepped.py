@@ -114,4 +114,4 @@ def answer(controller: Callable[..., Any], t: float, target: Wanted, measurement
         if not np.isfinite(array).all():
             raise InputError(f"controller returned {name} that is not finite at t = {t:g} s.")
         checked.append(as_jax(array.T))
-    return Command(*checked[:2], {"winch": checked[2]} if len(checked) == 3 else None)
+    return Command(checked[0], checked[1], {"winch": checked[2]} if len(checked) == 3 else None)

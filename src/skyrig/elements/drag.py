@@ -17,9 +17,9 @@ from skyrig.rigs.protocol import Wrench
 class Drag(Element):
     """Still air against bodies: F = -(c1 + c2 |v|) v, axis by axis of each body's frame."""
 
-    linear: dict[str, Float[Array, "3 k *batch"]]
+    linear: dict[str, Float[Array, "..."]]
     """c1 by group, along the body's axes (N s/m)."""
-    quadratic: dict[str, Float[Array, "3 k *batch"]]
+    quadratic: dict[str, Float[Array, "..."]]
     """c2 by group, along the body's axes (N s^2/m^2)."""
 
     def loads(self, t: ArrayLike, bodies: dict[str, Bodies], memory: Any, rotors: Any) -> dict[str, Wrench]:

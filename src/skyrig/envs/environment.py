@@ -121,14 +121,14 @@ class Environment(eqx.Module):
             action: One column for each vehicle; entries are cut to -1 ... 1.
         """
         plant = self.plants.pick(state.plant)
-        before = measure(plant.flown, _whole(state))
+        before = measure(plant.rig, state.rig)
         # the rotors' loops know what the agent was told, noise included
         action = jnp.clip(action.astype(self.dt.dtype), -1.0, 1.0)
         command = self.level.command(plant, self._seen(plant, state), action)
         begun = self.task.touched(state.task, state.tick, plant.rig, state.rig)
         after, log = self._flown(plant, PlantState(begun, state.rotors, {}), command)
         state = EnvState(after.rig, state.tick + 1, state.plant, state.task, after.rotors, state.key)
-        after = measure(plant.flown, after)
+        after = measure(plant.rig, state.rig)
 
         wanted = self.task.wanted(state.task, state.tick)
         error = length(wanted.position - after.payload.position)
@@ -166,7 +166,7 @@ class Environment(eqx.Module):
 
     def _seen(self, plant: Plant, state: EnvState) -> Measurement:
         """What is measured now: the same whenever it is asked for at this tick."""
-        seen = measure(plant.flown, _whole(state))
+        seen = measure(plant.rig, state.rig)
         if self.noise is None:
             return seen
 
@@ -208,11 +208,6 @@ class Environment(eqx.Module):
             craft.rate,
         )
         return eqx.tree_at(lambda s: (s.motion.payload, s.motion.vehicles), hover, (payload, vehicles))
-
-
-def _whole(state: EnvState) -> PlantState:
-    """Rig and rotors of a flight under way."""
-    return PlantState(state.rig, state.rotors, {})
 
 
 def small_turn(turn: Float[Array, "3 *k"]) -> Float[Array, "4 *k"]:

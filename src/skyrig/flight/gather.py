@@ -65,7 +65,7 @@ def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> man
         vehicles=None if target is not None else _moved(jax.tree.map(lambda it: _roomy(it, room), vehicles)),
         target=target,
         shake=_shake(rows, room) if noisy(first.built) else None,
-        around=_moved(_around(rows)),
+        around=_around(rows),
         happenings=_happenings(rows),
         slots=slots,
         wanted=_wanted(rows, times),
@@ -235,7 +235,7 @@ def _plant(rows: Sequence[Row], actuators: Any) -> Plant:
     rig = _moved(_beside([row.trees[0] for row in rows]))
     most = _even(max(len(row.outside.times) for row in rows))
     pushes = [row.outside.pushes(most) for row in rows]
-    together = None if pushes[0] is None else jax.tree.map(lambda *each: _last(each), *pushes)
+    together = None if pushes[0] is None else jax.tree.map(lambda *each: as_jax(_last(each)), *pushes)
     plant = plant_of(rig, actuators, together)
     if plant.motors is None:
         return plant
@@ -249,7 +249,7 @@ def _around(rows: Sequence[Row]) -> Surroundings:
     """What is done to the actuators in each row of `Outside`, (rows, ..., batch or 1)."""
     most = _even(max(len(row.outside.times) for row in rows))
     made = [surroundings(row.built.rig, row.outside, _roomy(row.outside.times, most)) for row in rows]
-    return jax.tree.map(lambda *each: _last([np.asarray(it).T for it in each]), *made)
+    return jax.tree.map(lambda *each: as_jax(_last([np.asarray(it).T for it in each])), *made)
 
 
 def _happenings(rows: Sequence[Row]) -> Acts:

@@ -10,10 +10,11 @@ import numpy as np
 import skyrig
 from skyrig.flight import Flight
 from skyrig.flight.distances import cable_ends
-from skyrig.flight.impacts import NEAR
 from skyrig.scenario import Scenario
 from skyrig.turns import turn
 
+NEAR = 1e-6
+"""Distance in time of the samples from which one-sided limits are drawn (s)."""
 MOST = 4
 """Impacts of a flight that are looked at."""
 

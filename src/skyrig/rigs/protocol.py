@@ -32,10 +32,10 @@ class State(eqx.Module):
 class Wrench(eqx.Module):
     """What pushes and turns the bodies of a group."""
 
-    force: Float[Array, "3 k *batch"]
-    """On each body's centre of mass, world frame (N)."""
-    torque: Float[Array, "3 k *batch"] | None = None
-    """World frame (N m); None for none."""
+    force: Float[Array, "..."]
+    """(3, k, *batch) on each body's centre of mass, world frame (N); a table of them has rows in front."""
+    torque: Float[Array, "..."] | None = None
+    """(3, k, *batch), world frame (N m); None for none."""
 
 
 class Loads(eqx.Module):
@@ -47,7 +47,7 @@ class Loads(eqx.Module):
     """Of each vehicle's rotors in its body frame (N m)."""
     wrenches: dict[str, Wrench] = eqx.field(default_factory=dict)
     """What the world does to the bodies of a group, by its name; a group without an entry feels nothing."""
-    drives: dict[str, Float[Array, "k *batch"]] = eqx.field(default_factory=dict)
+    drives: dict[str, Float[Array, "..."]] = eqx.field(default_factory=dict)
     """What the rig's own drives are asked for, by name and in the units of the layout."""
 
 

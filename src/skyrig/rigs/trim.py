@@ -55,7 +55,7 @@ def trim(
     return rig.trim(position, attitude, lean)
 
 
-def checked_pose(position: npt.ArrayLike, attitude: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def checked_pose(position: Any, attitude: Any) -> tuple[np.ndarray, np.ndarray]:
     """A place (3,) and a unit quaternion (4,), checked."""
     return (
         checks.numbers("position", position, (3,)),

@@ -17,7 +17,7 @@ from jaxtyping import Array
 
 from skyrig.algebra import as_jax
 from skyrig.sim.log import Log
-from skyrig.sim.plant import Effort, Plant, PlantState
+from skyrig.sim.plant import Effort, Plant
 from skyrig.sim.stepping import step
 
 CHUNK = 64
@@ -41,27 +41,29 @@ def pick(tree: Any, index: int) -> Any:
 
 @partial(jax.jit, static_argnames="max_events")
 def advance(
-    plant: Plant, state: PlantState, effort: Effort, dt: ArrayLike, steps: ArrayLike, max_events: int = 64
-) -> tuple[PlantState, Log]:
-    """Advance one plant or a batch by `steps` steps of `dt` (s), an effort held; final states and logs."""
-    log = Log.empty(plant, state, max_events)
+    rig: Any, state: Any, effort: Effort, dt: ArrayLike, steps: ArrayLike, max_events: int = 64
+) -> tuple[Any, Log]:
+    """Advance one rig or a batch by `steps` steps of `dt` (s), an effort held; final states and logs."""
+    plant = Plant(rig, integrator=rig.integrator)
+    begin = plant.start(state)
 
     def one(index, carry):
         return step(plant, index * dt, carry[0], effort, dt, carry[1], index)
 
-    return jax.lax.fori_loop(0, steps, one, (state, log))
+    end, log = jax.lax.fori_loop(0, steps, one, (begin, Log.empty(plant, begin, max_events)))
+    return end.rig, log
 
 
 @partial(jax.jit, static_argnames=("max_events", "chunk"))
 def advance_in_chunks(
-    plant: Plant,
-    state: PlantState,
+    rig: Any,
+    state: Any,
     effort: Effort,
     dt: ArrayLike,
     steps: ArrayLike,
     max_events: int = 64,
     chunk: int = CHUNK,
-) -> tuple[PlantState, Log]:
+) -> tuple[Any, Log]:
     """As `advance`, for a batch of any multiple of `chunk`, a chunk after the other."""
 
     def apart(leaf: Array) -> Array:
@@ -73,7 +75,7 @@ def advance_in_chunks(
         return parts.reshape((*parts.shape[:-2], -1))
 
     def fly(part):
-        plant, state, effort = part
-        return advance(plant, state, effort, dt, steps, max_events)
+        rig, state, effort = part
+        return advance(rig, state, effort, dt, steps, max_events)
 
-    return jax.tree.map(together, jax.lax.map(fly, jax.tree.map(apart, (plant, state, effort))))
+    return jax.tree.map(together, jax.lax.map(fly, jax.tree.map(apart, (rig, state, effort))))

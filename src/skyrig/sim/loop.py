@@ -201,7 +201,7 @@ _fly = Program(_fly_chunk, lambda plant, state, pilot, memory, fresh, plan, room
 
 @eqx.filter_jit
 def _seen(plant: Plant, state: PlantState, noise: Noise, shake: Any):
-    return blurred(measure(plant, state), noise, shake)
+    return blurred(measure(plant.rig, state.rig), noise, shake)
 
 
 def _gathered(
@@ -246,7 +246,7 @@ def _joined(logs: list[tuple[int, Log]]) -> Log:
         rows = (log.step[used] + start, log.offset[used], log.located[used])
         parts.append((*rows, jax.tree.map(lambda leaf, used=used: leaf[used], (log.reset, log.sides))))
     step, offset, located, (reset, sides) = jax.tree.map(lambda *each: np.concatenate(each), *parts)
-    count = np.asarray(len(step), np.int32)
+    count: Any = np.asarray(len(step), np.int32)
     return Log(step, offset, located, reset, sides, count, logs[-1][1].trouble)
 
 

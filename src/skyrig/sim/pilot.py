@@ -42,7 +42,7 @@ class Surroundings(eqx.Module):
 
     share: Float[Array, "n intervals"]
     """Share of its thrust that each vehicle's rotors give."""
-    drives: dict[str, Float[Array, "k intervals"]] = eqx.field(default_factory=dict)
+    drives: dict[str, Float[Array, "..."]] = eqx.field(default_factory=dict)
     """Where the rig's own drives shall go, such as {'winch': free lengths in m}."""
 
 
@@ -55,9 +55,9 @@ class Memory(eqx.Module):
     made: Produced
 
 
-def measure(plant: Plant, state: PlantState) -> Measurement:
-    """What a controller is told, without noise."""
-    return Measurement(plant.bodies(state), plant.rig.readings(state.rig))
+def measure(rig: Any, state: Any) -> Measurement:
+    """What a controller is told of a rig, without noise."""
+    return Measurement(rig.bodies(state), rig.readings(state))
 
 
 def blurred(seen: Measurement, noise: Noise, shake: Float[Array, "4 3 bodies *batch"]) -> Measurement:
@@ -101,7 +101,7 @@ class Crew(eqx.Module):
 
     def begin(self, plant: Plant, state: PlantState) -> Memory:
         """The memory at a flight's start: nothing commanded yet."""
-        seen = measure(plant, state)
+        seen = measure(plant.rig, state.rig)
         none = jnp.zeros_like(seen.vehicles.rate)
         still = jnp.zeros_like(none[0])
         rotors = jnp.zeros((self.actuators.low.shape[0], *still.shape), still.dtype)
@@ -123,7 +123,7 @@ class Crew(eqx.Module):
         `now` is the time (s), the target, and the noise's numbers (see `blurred`; None without noise).
         """
         t, target, shake = now
-        seen = measure(plant, state)
+        seen = measure(plant.rig, state.rig)
         if shake is not None:
             seen = blurred(seen, self.noise, shake)
         own, command = self.controller(memory.controller, t, target, seen)

@@ -10,7 +10,7 @@ import equinox as eqx
 import jax
 import numpy as np
 import numpy.typing as npt
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
 from skyrig import checks
 from skyrig.algebra import as_jax
@@ -65,12 +65,12 @@ class Plan(eqx.Module):
 class Acts(eqx.Module):
     """What happens at an instant, rows first (in a batch, flights last)."""
 
-    impulse: dict[str, Float[Array, "rows 3 k"]]
-    """Blows on the bodies of groups, world frame (N s)."""
-    point: dict[str, Float[Array, "rows 3 k"]]
-    """Where, from the centres of mass in the bodies' frames (m)."""
-    switch: dict[str, Bool[Array, "rows k"]]
-    """Switches thrown, such as cables cut."""
+    impulse: dict[str, Any]
+    """By group, (rows, 3, k): blows on its bodies, world frame (N s)."""
+    point: dict[str, Any]
+    """By group, (rows, 3, k): where, from the centres of mass in the bodies' frames (m)."""
+    switch: dict[str, Any]
+    """By name, (rows, k) flags: switches thrown, such as cables cut."""
 
     @staticmethod
     def blank(rig: Rig, rows: int, groups: Sequence[str] = ()) -> Acts:

@@ -31,7 +31,7 @@ class Effort(eqx.Module):
     """Of each vehicle, losses included (N); ignored where rotors lag."""
     moment: Float[Array, "3 n *batch"]
     """Of each vehicle, losses included, body frame (N m); ignored where rotors lag."""
-    drives: dict[str, Float[Array, "k *batch"]] = eqx.field(default_factory=dict)
+    drives: dict[str, Float[Array, "..."]] = eqx.field(default_factory=dict)
     """What the rig's own drives are asked for."""
     rotors: Float[Array, "r n *batch"] | None = None
     """Wanted thrust of every rotor (N), before losses; None where thrusts are given by hand."""
@@ -110,6 +110,7 @@ class Plant(eqx.Module):
         """All that acts on the rig at `t` (s) in this state."""
         thrust, moment = effort.thrust, effort.moment
         if self.motors is not None:
+            assert state.rotors is not None
             made = (self.motors.mixing * state.rotors).sum(1)
             made = made if effort.share is None else effort.share * made
             thrust, moment = made[0], made[1:]
@@ -146,4 +147,7 @@ class Plant(eqx.Module):
     def _spin_up(self, state: PlantState, effort: Effort) -> Array | None:
         if self.motors is None:
             return None
+        assert effort.rotors is not None and state.rotors is not None, (
+            "rotors that lag must be told one by one"
+        )
         return (effort.rotors - state.rotors) / self.motors.lag

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 import numpy.typing as npt
+from jaxtyping import Array
 
 from skyrig import checks
 from skyrig.algebra import as_jax
@@ -43,25 +44,26 @@ class Outside:
     """Where the rig's own drives shall go unless the controller drives them: {'winch': (K, n) in m}."""
 
     def pushes(self, rows: int | None = None) -> Pushes | None:
-        """Forces and torques as an element, in NumPy, its last row repeated up to `rows`; None for none."""
+        """Forces and torques as an element, its last row repeated up to `rows`; None for none."""
         if not self.forces and not self.torques:
             return None
         count = len(self.times)
         room = rows or bucket(count)
 
-        def table(value: Numbers | None) -> Numbers | None:
+        def table(value: Numbers | None) -> Array | None:
             if value is None:
                 return None
-            return np.swapaxes(np.concatenate([value, np.repeat(value[-1:], room - count, axis=0)]), 1, 2)
+            padded = np.concatenate([value, np.repeat(value[-1:], room - count, axis=0)])
+            return as_jax(np.swapaxes(padded, 1, 2))
 
         wrenches = {}
         for group in {**self.forces, **self.torques}:
             force, torque = table(self.forces.get(group)), table(self.torques.get(group))
             if force is None:
                 assert torque is not None
-                force = np.zeros_like(torque)
+                force = as_jax(np.zeros(torque.shape))
             wrenches[group] = Wrench(force, torque)
-        return Pushes(np.concatenate([self.times, np.full(room - count, np.inf)]), wrenches)
+        return Pushes(as_jax(np.concatenate([self.times, np.full(room - count, np.inf)])), wrenches)
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ def plant_of(
     """A rig with its rotors and all that acts on it."""
     acting: dict[str, Element] = dict(elements or {})
     if pushes is not None:
-        acting["pushes"] = jax.tree.map(as_jax, pushes)
+        acting["pushes"] = pushes
     motors = None if actuators.lag is None else Motors(actuators.mixing, actuators.lag)
     return Plant(rig, acting, motors, integrator or rig.integrator)
 

@@ -43,7 +43,7 @@ class Recorded:
     """(T,) s."""
     bodies: dict[str, Track]
     """By group, (T, k, 3) and (T, k, 4)."""
-    signals: dict[str, Reals | Bool[Array, "..."]]
+    signals: dict[str, Any]
     """By name, (T, count), in the units of the rig's layout; just before the inputs change, where they do."""
     events: list[Event] = field(repr=False)
     """In order of time; empty while tracing."""
@@ -67,7 +67,7 @@ class Recorded:
         return self._of_cables("cable.tension")
 
     @property
-    def taut(self) -> Reals:
+    def taut(self) -> Bool[Array, "..."] | Bool[np.ndarray, "..."]:
         """(T, n) whether each cable is taut."""
         return self._of_cables("cable.taut", bool)
 

@@ -107,6 +107,7 @@ def step(
         tried = INTEGRATORS[plant.integrator](plant, now, progress.state, effort, trial)
         end, last = plant.settle(now + trial, tried.end, effort)
         first, due = tried.first, tried.due
+        assert first is not None and due is not None and tried.middle is not None and last is not None
         past = last.value > jnp.maximum(first.value, 0.0)
         fired = jnp.any(past, axis=0)
         whole = trial >= dt - progress.elapsed

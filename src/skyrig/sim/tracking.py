@@ -68,7 +68,7 @@ class Tracking(eqx.Module):
         xi = along / jnp.sqrt((along**2).sum(0))
         moved = state.vehicles.position + (length - state.length) * xi
         return eqx.tree_at(
-            lambda it: (it.plant.rig.length, it.state.rig.length, it.state.rig.vehicles.position),
+            lambda it: (it.plant.rig.length, it.state.rig.mode.length, it.state.rig.vehicles.position),
             self,
             (length, length, moved),
         )

@@ -188,8 +188,10 @@ class Live:
         """What is done to the actuators from each of `since` on."""
         acting, hands = self.built.disturbances, self.hands
         share = acting.thrust_share(since) * (1.0 if hands.share is None else hands.share)
-        goals = {"winch": acting.cable_target(since).T} if self.built.rig.layout.drive("winch") else {}
-        return Surroundings(share.T, goals)
+        goals = (
+            {"winch": as_jax(acting.cable_target(since).T)} if self.built.rig.layout.drive("winch") else {}
+        )
+        return Surroundings(as_jax(share.T), goals)
 
     def _pushes(self, since: Numbers) -> Pushes:
         """What pushes the rig from each of `since` on: the scenario and hands."""
@@ -201,18 +203,20 @@ class Live:
         torques["payload"] = torques["payload"] + (0.0 if hands.torque is None else hands.torque)
         made = Outside(since, forces=forces, torques=torques).pushes(self.room)
         assert made is not None
-        return jax.tree.map(as_jax, made)
+        return made
 
     def _frames(self, record: Any, moved: dict[str, Track], times: Numbers, ends: Any, count: int) -> Frames:
         """Frames at the steps `ends`."""
+        load: Any = moved["payload"].one()
+        craft: Any = moved["vehicles"]
         wanted = self._aims.wanted(self.tick + 1, count)
         none = np.zeros((len(ends), 0))
         return Frames(
             times=times[ends + 1],
-            payload_position=moved["payload"].position[ends, 0],
-            payload_attitude=moved["payload"].attitude[ends, 0],
-            vehicle_position=moved["vehicles"].position[ends],
-            vehicle_attitude=moved["vehicles"].attitude[ends],
+            payload_position=load.position[ends],
+            payload_attitude=load.attitude[ends],
+            vehicle_position=craft.position[ends],
+            vehicle_attitude=craft.attitude[ends],
             tension=record.signals["cable.tension"][ends] if "cable.tension" in record.signals else none,
             taut=record.signals["cable.taut"][ends] if "cable.taut" in record.signals else none > 0,
             length=record.signals["cable.length"][ends] if "cable.length" in record.signals else none,

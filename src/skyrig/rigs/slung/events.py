@@ -78,14 +78,6 @@ def watch(
     return Watch(cable, slope, known, calm), jnp.any(arriving | drawn | torn, axis=0)
 
 
-def rates(
-    rig: SlungParameters, t: ArrayLike, state: SlungState, loads: Loads
-) -> tuple[SlungMotion, Watch, Bool[Array, "*batch"]]:
-    """Derivative, guards, and whether a reset is due now."""
-    derivative, tension, span, left = motion(rig, state, loads)
-    return derivative, *watch(rig, state, span, tension, left)
-
-
 class Sets(NamedTuple):
     """What a reset decided, cable by cable."""
 
@@ -99,31 +91,6 @@ class Sets(NamedTuple):
 
 MOST_TURNS = 8
 """Newton steps before a motion counts as too fast for the step."""
-
-
-def settle(
-    rig: SlungParameters, t: ArrayLike, state: SlungState, loads: Loads, polish: bool = True
-) -> tuple[SlungState, Watch]:
-    """Take the drift of one step out of quaternions, taut lengths and their rates; guards at the end.
-
-    One Newton step does for any flight the step size resolves; `polish` adds more where it does not (a
-    payload spinning hundreds of radians a second).
-    """
-    if not polish:
-        return _settled(rig, state, loads)[:2]
-
-    def again(carry):
-        state, guards, coarse, turn = carry
-        new_state, new_guards, new_coarse = _settled(rig, state, loads)
-        keep = (state, guards, coarse)
-        chosen = jax.tree.map(lambda a, b: jnp.where(coarse, a, b), (new_state, new_guards, new_coarse), keep)
-        return *chosen, turn + 1
-
-    start = (state, guards_off(rig, state), jnp.ones_like(rig.like(state), dtype=bool), as_jax(0))
-    state, guards, coarse, _ = jax.lax.while_loop(
-        lambda carry: jnp.any(carry[2]) & (carry[3] < MOST_TURNS), again, start
-    )
-    return state, eqx.tree_at(lambda g: g.rough, guards, coarse)
 
 
 def _settled(rig: SlungParameters, state: SlungState, loads: Loads) -> tuple[SlungState, Watch, Array]:
@@ -184,126 +151,157 @@ def _displaced(state: SlungState, by: Push) -> SlungState:
     )
 
 
-def reset(
-    rig: SlungParameters, t: ArrayLike, state: SlungState, loads: Loads, patience: ArrayLike = 1.0
-) -> tuple[SlungState, Reset]:
-    """Decide at one instant which cables pull, and settle the impulses that this takes.
+class SlungEvents(SlungParameters):
+    """A slung rig with its guards and resets."""
 
-    Args:
-        rig: The rig.
-        t: Now (s).
-        state: The state at the instant, a guard just past zero.
-        loads: What acts on the rig just now.
-        patience: Factor on the snap tolerance, 1 at first and growing when one step holds very many events.
-    """
-    at = tolerances(state.length.dtype)
-    snap = at.snap * patience
-    span = spans(rig, state)
-    matrix = cable_matrix(rig, span)
-    growth = span.rate - state.reel
-    full = ~state.cut & (state.taut | (span.distance - state.length >= -at.tie))
-    arrived = full & ~state.taut & (growth > snap)
-    # restitution is for cables that arrive, never for taut ones jerked along
-    wanted = growth + jnp.where(arrived, rig.restitution * growth, 0.0)
-    blow = complementarity(matrix, wanted, full)
-    after = _kicked(state, pull(rig, span, blow.value))
+    def rates(
+        self, t: ArrayLike, state: SlungState, loads: Loads
+    ) -> tuple[SlungMotion, Watch, Bool[Array, "*batch"]]:
+        """Derivative, guards, and whether a reset is due now."""
+        derivative, tension, span, left = motion(self, state, loads)
+        return derivative, *watch(self, state, span, tension, left)
 
-    span_after = spans(rig, after)
-    kept = full & (span_after.rate - after.reel > -snap)
-    kept = kept & ~(arrived & (rig.restitution * growth > snap))
-    stretch = free_stretch(rig, after, span_after, free_acceleration(rig, after, loads))
-    hold = complementarity(matrix, stretch, kept)
-    taut = hold.active & kept
-    (jerk,) = masked_solve(matrix, (span_after.rate - after.reel)[None], taut)
-    after = _kicked(after, pull(rig, span, jerk))
-    after = eqx.tree_at(lambda s: s.mode.taut, after, taut)
-    loosened = (state.taut | (arrived & ~(rig.restitution * growth > snap))) & ~taut
-    record = Reset(
-        events={
-            "impact": Happened(arrived, blow.value),
-            "taut": Happened(~arrived & ~state.taut & taut),
-            "slack": Happened(loosened),
-        },
-        again=Sets(arrived, blow.active, taut),
-        solved=blow.solved & hold.solved,
-    )
-    return after, record
+    def settle(
+        self, t: ArrayLike, state: SlungState, loads: Loads, polish: bool = True
+    ) -> tuple[SlungState, Watch]:
+        """Take the drift of one step out of quaternions, taut lengths and their rates; guards at the end.
 
+        One Newton step does for any flight the step size resolves; `polish` adds more where it does not (a
+        payload spinning hundreds of radians a second).
+        """
+        if not polish:
+            return _settled(self, state, loads)[:2]
 
-def prepare(rig: SlungParameters, state: SlungState, loads: Loads, dt: Array) -> SlungState:
-    """Set the winches' acceleration for the coming step."""
-    if rig.winch is None:
-        return state
-    asked = loads.drives.get("winch")
-    wanted = jnp.zeros_like(state.length) if asked is None else asked
-    drive = rig.winch.drive(state.length, state.reel, wanted, dt)
-    return eqx.tree_at(lambda s: s.mode.drive, state, drive)
+        def again(carry):
+            state, guards, coarse, turn = carry
+            new_state, new_guards, new_coarse = _settled(self, state, loads)
+            keep = (state, guards, coarse)
+            chosen = jax.tree.map(
+                lambda a, b: jnp.where(coarse, a, b), (new_state, new_guards, new_coarse), keep
+            )
+            return *chosen, turn + 1
 
+        start = (state, self.guards_off(state), jnp.ones_like(self.like(state), dtype=bool), as_jax(0))
+        state, guards, coarse, _ = jax.lax.while_loop(
+            lambda carry: jnp.any(carry[2]) & (carry[3] < MOST_TURNS), again, start
+        )
+        return state, eqx.tree_at(lambda g: g.rough, guards, coarse)
 
-def poke(rig: SlungParameters, state: SlungState, group: str, impulse: Array, point: Array) -> SlungState:
-    """Blows (N s, world frame) at points of bodies (m, their frames); cables answer at the reset."""
-    if group == "payload":
-        body, mass, turn = state.payload, rig.payload_mass, rig.payload_inverse_inertia
-        impulse, point = impulse[:, 0], point[:, 0]
-    else:
-        body, mass, turn = state.vehicles, rig.mass, rig.inverse_inertia
-    local = algebra.apply_transposed(algebra.rotation_matrix(body.attitude), impulse)
-    spin = algebra.apply(turn, algebra.cross(point, local))
-    changed = Bodies(body.position, body.velocity + impulse / mass, body.attitude, body.rate + spin)
-    return eqx.tree_at(lambda s: getattr(s.motion, group), state, changed)
+    def reset(
+        self, t: ArrayLike, state: SlungState, loads: Loads, patience: ArrayLike = 1.0
+    ) -> tuple[SlungState, Reset]:
+        """Decide at one instant which cables pull, and settle the impulses that this takes.
 
+        Args:
+            t: Now (s).
+            state: The state at the instant, a guard just past zero.
+            loads: What acts on the rig just now.
+            patience: Factor on the snap tolerance, 1 at first, growing when one step holds very many events.
+        """
+        at = tolerances(state.length.dtype)
+        snap = at.snap * patience
+        span = spans(self, state)
+        matrix = cable_matrix(self, span)
+        growth = span.rate - state.reel
+        full = ~state.cut & (state.taut | (span.distance - state.length >= -at.tie))
+        arrived = full & ~state.taut & (growth > snap)
+        # restitution is for cables that arrive, never for taut ones jerked along
+        wanted = growth + jnp.where(arrived, self.restitution * growth, 0.0)
+        blow = complementarity(matrix, wanted, full)
+        after = _kicked(state, pull(self, span, blow.value))
 
-def switch(rig: SlungParameters, state: SlungState, name: str, which: Bool[Array, "n *batch"]) -> SlungState:
-    """Cables cut, for good."""
-    assert name == "cut", name
-    return eqx.tree_at(lambda s: (s.mode.taut, s.mode.cut), state, (state.taut & ~which, state.cut | which))
+        span_after = spans(self, after)
+        kept = full & (span_after.rate - after.reel > -snap)
+        kept = kept & ~(arrived & (self.restitution * growth > snap))
+        stretch = free_stretch(self, after, span_after, free_acceleration(self, after, loads))
+        hold = complementarity(matrix, stretch, kept)
+        taut = hold.active & kept
+        (jerk,) = masked_solve(matrix, (span_after.rate - after.reel)[None], taut)
+        after = _kicked(after, pull(self, span, jerk))
+        after = eqx.tree_at(lambda s: s.mode.taut, after, taut)
+        loosened = (state.taut | (arrived & ~(self.restitution * growth > snap))) & ~taut
+        record = Reset(
+            events={
+                "impact": Happened(arrived, blow.value),
+                "taut": Happened(~arrived & ~state.taut & taut),
+                "slack": Happened(loosened),
+            },
+            again=Sets(arrived, blow.active, taut),
+            solved=blow.solved & hold.solved,
+        )
+        return after, record
 
+    def prepare(self, state: SlungState, loads: Loads, dt: Array) -> SlungState:
+        """Set the winches' acceleration for the coming step."""
+        if self.winch is None:
+            return state
+        asked = loads.drives.get("winch")
+        wanted = jnp.zeros_like(state.length) if asked is None else asked
+        drive = self.winch.drive(state.length, state.reel, wanted, dt)
+        return eqx.tree_at(lambda s: s.mode.drive, state, drive)
 
-def blank(rig: SlungParameters, state: SlungState) -> Reset:
-    """A reset in which nothing happened: the shape of a log's row."""
-    no = jnp.zeros_like(state.taut)
-    events = {
-        "impact": Happened(no, jnp.zeros_like(state.length)),
-        "taut": Happened(no),
-        "slack": Happened(no),
-    }
-    return Reset(events, Sets(no, no, no), jnp.zeros_like(rig.like(state), dtype=bool))
+    def poke(self, state: SlungState, group: str, impulse: Array, point: Array) -> SlungState:
+        """Blows (N s, world frame) at points of bodies (m, their frames); cables answer at the reset."""
+        if group == "payload":
+            body, mass, turn = state.payload, self.payload_mass, self.payload_inverse_inertia
+            impulse, point = impulse[:, 0], point[:, 0]
+        else:
+            body, mass, turn = state.vehicles, self.mass, self.inverse_inertia
+        local = algebra.apply_transposed(algebra.rotation_matrix(body.attitude), impulse)
+        spin = algebra.apply(turn, algebra.cross(point, local))
+        changed = Bodies(body.position, body.velocity + impulse / mass, body.attitude, body.rate + spin)
+        return eqx.tree_at(lambda s: getattr(s.motion, group), state, changed)
 
+    def switch(self, state: SlungState, name: str, which: Bool[Array, "n *batch"]) -> SlungState:
+        """Cables cut, for good."""
+        assert name == "cut", name
+        return eqx.tree_at(
+            lambda s: (s.mode.taut, s.mode.cut), state, (state.taut & ~which, state.cut | which)
+        )
 
-def replay(
-    rig: SlungParameters,
-    t: ArrayLike,
-    state: SlungState,
-    loads: Loads,
-    done: Sets,
-    located: Bool[Array, "*batch"],
-) -> tuple[SlungState, Float[Array, "*batch"]]:
-    """A reset again, with its sets given, so that it differentiates; and the shift of its time.
+    def blank(self, state: SlungState) -> Reset:
+        """A reset in which nothing happened: the shape of a log's row."""
+        no = jnp.zeros_like(state.taut)
+        events = {
+            "impact": Happened(no, jnp.zeros_like(state.length)),
+            "taut": Happened(no),
+            "slack": Happened(no),
+        }
+        return Reset(events, Sets(no, no, no), jnp.zeros_like(self.like(state), dtype=bool))
 
-    The second value is zero, with the derivative of the arrival time: an arriving cable's length is reached
-    later by (d - l) / (rate of d - l). Releases need none: nothing jumps there.
-    """
-    span = spans(rig, state)
-    growth = span.rate - state.reel
-    excess = span.distance - state.length
-    first = located & done.arrived & (jnp.cumsum(done.arrived, axis=0) == 1)
-    speed = jnp.where(first, jax.lax.stop_gradient(growth), 1.0)
-    shift = -jnp.where(first, (excess - jax.lax.stop_gradient(excess)) / speed, 0.0).sum(0)
-    state = moved(state, motion(rig, state, loads)[0], shift)
+    def replay(
+        self,
+        t: ArrayLike,
+        state: SlungState,
+        loads: Loads,
+        done: Sets,
+        located: Bool[Array, "*batch"],
+    ) -> tuple[SlungState, Float[Array, "*batch"]]:
+        """A reset again, with its sets given, so that it differentiates; and the shift of its time.
 
-    span = spans(rig, state)
-    matrix = cable_matrix(rig, span)
-    growth = span.rate - state.reel
-    wanted = growth + jnp.where(done.arrived, rig.restitution * growth, 0.0)
-    (impulse,) = masked_solve(matrix, wanted[None], done.active)
-    after = _kicked(state, pull(rig, span, impulse))
-    span_after = spans(rig, after)
-    (jerk,) = masked_solve(matrix, (span_after.rate - after.reel)[None], done.taut)
-    after = _kicked(after, pull(rig, span, jerk))
-    return eqx.tree_at(lambda s: s.mode.taut, after, done.taut), shift
+        The second value is zero, with the derivative of the arrival time: an arriving cable's length is
+        reached later by (d - l) / (rate of d - l). Releases need none.
+        """
+        span = spans(self, state)
+        growth = span.rate - state.reel
+        excess = span.distance - state.length
+        first = located & done.arrived & (jnp.cumsum(done.arrived, axis=0) == 1)
+        speed = jnp.where(first, jax.lax.stop_gradient(growth), 1.0)
+        shift = -jnp.where(first, (excess - jax.lax.stop_gradient(excess)) / speed, 0.0).sum(0)
+        state = moved(state, motion(self, state, loads)[0], shift)
 
+        span = spans(self, state)
+        matrix = cable_matrix(self, span)
+        growth = span.rate - state.reel
+        wanted = growth + jnp.where(done.arrived, self.restitution * growth, 0.0)
+        (impulse,) = masked_solve(matrix, wanted[None], done.active)
+        after = _kicked(state, pull(self, span, impulse))
+        span_after = spans(self, after)
+        (jerk,) = masked_solve(matrix, (span_after.rate - after.reel)[None], done.taut)
+        after = _kicked(after, pull(self, span, jerk))
+        return eqx.tree_at(lambda s: s.mode.taut, after, done.taut), shift
 
-def guards_off(rig: SlungParameters, state: SlungState) -> Watch:
-    """Guards that all stay below zero: the shape of a bracket's end."""
-    ones = jnp.ones_like(state.length)
-    return Watch(-ones, 0 * ones, 0 * ones, jnp.zeros_like(rig.like(state), dtype=bool))
+    def guards_off(self, state: SlungState) -> Watch:
+        """Guards that all stay below zero: the shape of a bracket's end."""
+        ones = jnp.ones_like(state.length)
+        return Watch(-ones, 0 * ones, 0 * ones, jnp.zeros_like(self.like(state), dtype=bool))

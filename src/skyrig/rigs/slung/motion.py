@@ -181,6 +181,6 @@ def motion(
             algebra.attitude_rate(craft.attitude, craft.rate),
             turn,
         ),
-        reeled=None if state.motion.reeled is None else Reeled(state.motion.reeled.rate, state.mode.drive),
+        reeled=None if state.motion.reeled is None else Reeled(state.reel, state.drive),
     )
     return derivative, tension, span, left

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import equinox as eqx
 from jaxtyping import Array, Bool, Float
@@ -80,12 +81,12 @@ class SlungState(State):
         return self.motion.reeled.length
 
     @property
-    def reel(self) -> Float[Array, "n *batch"] | float:
+    def reel(self) -> Any:
         """Reel-out rate of each cable (m/s)."""
         return 0.0 if self.motion.reeled is None else self.motion.reeled.rate
 
     @property
-    def drive(self) -> Float[Array, "n *batch"] | float:
+    def drive(self) -> Any:
         """Reel-out acceleration of each cable (m/s^2)."""
         return 0.0 if self.mode.drive is None else self.mode.drive
 

@@ -19,17 +19,18 @@ from skyrig.errors import InputError
 from skyrig.rigs.bodies import Bodies, bodies_from_arrays
 from skyrig.rigs.cables import Cable, cable_arrays, checked, inverse, passed, stacked
 from skyrig.rigs.protocol import Loads
-from skyrig.rigs.slung import events
+from skyrig.rigs.slung.events import SlungEvents
 from skyrig.rigs.slung.motion import cable_matrix, motion, spans
-from skyrig.rigs.slung.parameters import Reeled, SlungMode, SlungMotion, SlungParameters, SlungState
-from skyrig.rigs.slung.trim import trim
+from skyrig.rigs.slung.parameters import Reeled, SlungMode, SlungMotion, SlungState
+from skyrig.rigs.slung.trim import LEVEL, trim
+from skyrig.rigs.trim import Trim
 from skyrig.turns import cross, turn
 
 START = 1e-9
 """A cable this close to its length at the start is at its length; one longer by more is an error (m)."""
 
 
-class Slung(SlungParameters):
+class Slung(SlungEvents):
     """Vehicles that carry a payload on cables; build one with `Slung.build`."""
 
     @staticmethod
@@ -188,16 +189,9 @@ class Slung(SlungParameters):
         assert self.winch is not None
         return {"winch": self.winch.towards(readings["cable.length"], goals["winch"], period)}
 
-    rates = events.rates
-    settle = events.settle
-    reset = events.reset
-    prepare = events.prepare
-    poke = events.poke
-    switch = events.switch
-    trim = trim
-    blank = events.blank
-    guards_off = events.guards_off
-    replay = events.replay
+    def trim(self, position: Any, attitude: Any = LEVEL, lean: float | None = None) -> Trim:
+        """The hover on cables that lean outwards by `lean` (rad); see `skyrig.trim`."""
+        return trim(self, position, attitude, lean)
 
 
 def slung_state(

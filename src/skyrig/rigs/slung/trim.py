@@ -5,18 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from skyrig.errors import InputError
 from skyrig.rigs.trim import Trim, checked_pose
 from skyrig.turns import cross, multiply, tilted, turn
 
-_LEVEL = np.array([1.0, 0.0, 0.0, 0.0])
+LEVEL = np.array([1.0, 0.0, 0.0, 0.0])
 
 
-def trim(
-    rig: Any, position: npt.ArrayLike, attitude: npt.ArrayLike = _LEVEL, lean: float | None = None
-) -> Trim:
+def trim(rig: Any, position: Any, attitude: Any, lean: float | None) -> Trim:
     """The hover on cables that lean outwards by `lean` (rad); see `skyrig.trim`."""
     place, pose = checked_pose(position, attitude)
     points = np.asarray(rig.attachment).T
@@ -46,7 +43,7 @@ def trim(
     weights = np.asarray(rig.mass) * gravity
     thrusts = weights[:, None] * [0.0, 0.0, 1.0] + tension[:, None] * up
     thrust = np.linalg.norm(thrusts, axis=1)
-    attitudes = tilted(_LEVEL, thrusts)
+    attitudes = tilted(LEVEL, thrusts)
     hooks = np.zeros((rig.count, 3)) if rig.hook is None else np.asarray(rig.hook).T
     vehicles = place + places + np.asarray(rig.length)[:, None] * up - turn(attitudes, hooks)
     # the cable pulls its vehicle along -up at the hook; the rotors hold against the turning this makes
