@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
@@ -26,13 +27,11 @@ class Bodies(eqx.Module):
 
     def alone(self) -> Bodies:
         """A single body, (3, *batch), as a group of one, (3, 1, *batch)."""
-        return Bodies(
-            self.position[:, None], self.velocity[:, None], self.attitude[:, None], self.rate[:, None]
-        )
+        return jax.tree.map(lambda leaf: leaf[:, None], self)
 
     def only(self) -> Bodies:
         """The body of a group of one."""
-        return Bodies(self.position[:, 0], self.velocity[:, 0], self.attitude[:, 0], self.rate[:, 0])
+        return jax.tree.map(lambda leaf: leaf[:, 0], self)
 
 
 def bodies_from_arrays(

@@ -15,6 +15,7 @@ import jax
 import numpy as np
 import numpy.typing as npt
 
+from skyrig.algebra import as_jax
 from skyrig.control.interface import Controller, Target
 from skyrig.control.stepped import answer, looks
 from skyrig.elements import Element
@@ -246,8 +247,9 @@ def _joined(logs: list[tuple[int, Log]]) -> Log:
         rows = (log.step[used] + start, log.offset[used], log.located[used])
         parts.append((*rows, jax.tree.map(lambda leaf, used=used: leaf[used], (log.reset, log.sides))))
     step, offset, located, (reset, sides) = jax.tree.map(lambda *each: np.concatenate(each), *parts)
-    count: Any = np.asarray(len(step), np.int32)
-    return Log(step, offset, located, reset, sides, count, logs[-1][1].trouble)
+    count = np.asarray(len(step), np.int32)
+    columns = (step, offset, located, reset, sides, count, logs[-1][1].trouble)
+    return Log(*jax.tree.map(as_jax, columns))
 
 
 def _finite(record: Record) -> bool:
