@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from skyrig.cli.scenarios import Changes, changed, folder_of
+from skyrig.cli.scenarios import Amount, Changes, Seconds, changed, folder_of, heed
 from skyrig.errors import FlightDiverged, InputError
 
 if TYPE_CHECKING:
     from skyrig.flight import Flight
     from skyrig.scenario import Scenario
 
-Name = Annotated[str | None, tyro.conf.arg(metavar="SCENARIO")]
+Name = Annotated[str | None, tyro.conf.arg(metavar="SCENARIO", help_behavior_hint="")]
 Folder = Annotated[Path, tyro.conf.arg(metavar="FLIGHT")]
 Directory = Annotated[Path, tyro.conf.arg(metavar="DIR")]
+Elsewhere = Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")]
 
 
 def fly(
@@ -30,11 +31,12 @@ def fly(
     /,
     *,
     changes: tyro.conf.UseAppendAction[Changes] = (),
-    seed: int | None = None,
-    duration: float | None = None,
+    seed: Amount = None,
+    duration: Seconds = None,
     out: Directory = Path("flights"),
-    controller: Annotated[str | None, tyro.conf.arg(metavar="FILE.py:NAME")] = None,
+    controller: Annotated[str | None, tyro.conf.arg(metavar="FILE.py:NAME", help_behavior_hint="")] = None,
     report: bool = True,
+    strict: bool = False,
 ) -> None:
     """Fly a scenario and write its flight, pictures and report.
 
@@ -46,12 +48,14 @@ def fly(
         out: Folder in which the flight's own folder is made.
         controller: Your controller in place of the scenario's: a Python file and a name in it.
         report: Whether to draw pictures and write report.html.
+        strict: Take warnings for errors.
     """
     from rich.console import Console
 
     from skyrig.scenario import DEFAULT
 
     known = changed(scenario or DEFAULT, changes, seed=seed, duration=duration)
+    heed(known, strict)
     folder = out / known.name
     for place in (out, folder):
         if place.exists() and not place.is_dir():
@@ -87,7 +91,7 @@ def _flown(scenario: Scenario, own: Any, controller: str | None) -> Flight:
         raise InputError(f"--controller {controller!r} failed: {own_fault(error, file)}.") from None
 
 
-def plot(flight: tyro.conf.Positional[Folder], /, *, out: Directory | None = None) -> None:
+def plot(flight: tyro.conf.Positional[Folder], /, *, out: Elsewhere = None) -> None:
     """Draw a flight's pictures and write its report.
 
     Args:
@@ -125,9 +129,7 @@ def compare(first: tyro.conf.Positional[Folder], second: tyro.conf.Positional[Fo
     Console(highlight=False).print(table)
 
 
-def export(
-    flight: tyro.conf.Positional[Folder], /, *, csv: bool = False, out: Directory | None = None
-) -> None:
+def export(flight: tyro.conf.Positional[Folder], /, *, csv: bool = False, out: Elsewhere = None) -> None:
     """Write a flight in another format.
 
     Args:

@@ -16,9 +16,9 @@ from skyrig.errors import InputError
 if TYPE_CHECKING:
     from skyrig.studio.app import Studio
 
-What = Annotated[str | None, tyro.conf.arg(metavar="SCENARIO|FLIGHT")]
+What = Annotated[str | None, tyro.conf.arg(metavar="SCENARIO|FLIGHT", help_behavior_hint="")]
 Directory = Annotated[Path, tyro.conf.arg(metavar="DIR")]
-File = Annotated[Path | None, tyro.conf.arg(metavar="FILE")]
+File = Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")]
 
 
 def studio(

@@ -10,9 +10,10 @@ from typing import Annotated, Any
 import tyro
 
 from skyrig.cli.flights import Directory
-from skyrig.cli.scenarios import Changes, Name, changed
+from skyrig.cli.scenarios import Amount, Changes, Name, changed
 
 Vary = Annotated[tuple[str, ...], tyro.conf.arg(name="vary", metavar="PATH=DISTRIBUTION")]
+Address = Annotated[str | None, tyro.conf.arg(metavar="HOST:PORT", help_behavior_hint="")]
 Grid = Annotated[tuple[str, ...], tyro.conf.arg(name="grid", metavar="PATH=VALUES")]
 
 
@@ -28,8 +29,8 @@ def sweep(
     engine: str = "batch",
     seed: int = 0,
     within: float = 0.5,
-    workers: int | None = None,
-    address: str | None = None,
+    workers: Amount = None,
+    address: Address = None,
     out: Directory = Path("sweep"),
 ) -> None:
     """Fly a scenario many times with some values drawn or on a grid; write a table and pictures.

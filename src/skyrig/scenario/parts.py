@@ -10,9 +10,9 @@ import msgspec
 import numpy as np
 
 from skyrig import files
-from skyrig.checks import Numbers
+from skyrig.checks import Numbers, nearest
 from skyrig.errors import InputError
-from skyrig.scenario.sentences import nearest, refuse, shown
+from skyrig.scenario.sentences import refuse, shown
 from skyrig.scenario.spec import Cable, CableRig, Cables, LinkRig, Payload, Vehicle
 from skyrig.vehicles import Airframe, airframe_names, payload_names
 from skyrig.vehicles import Payload as Load
@@ -115,7 +115,9 @@ def _fields(
     if "rotor_positions" in own:
         fields.pop("layout", None)
         fields.pop("arm", None)
-    if "mass" in own and "inertia" not in own and fields.get("inertia") is not None:
+    if "shape" in own and "inertia" not in own:
+        fields.pop("inertia", None)  # it is the old shape's
+    elif "mass" in own and "inertia" not in own and fields.get("inertia") is not None:
         # the same shape of another density: moments of inertia go with the mass
         share = own["mass"] / fields["mass"] if own["mass"] > 0 else 1.0
         fields["inertia"] = (np.asarray(fields["inertia"]) * share).tolist()

@@ -60,8 +60,11 @@ class Payload(_Part, frozen=True, kw_only=True):
     type: Annotated[str | None, _unit("", "Name of a bundled payload to start from")] = None
     name: Annotated[str | None, _unit("", "What it is called")] = None
     mass: Annotated[float | None, _unit("kg", "Mass; a changed payload's inertia goes with it")] = None
-    inertia: Annotated[list[Any] | None, _unit("kg m^2", "Diagonal or 3x3 inertia")] = None
-    shape: Annotated[dict[str, Any] | None, _unit("m", "{kind: point|box|prism, ...}")] = None
+    inertia: Annotated[
+        list[Any] | None,
+        _unit("kg m^2", "Diagonal or 3x3 inertia; of a uniform box or cylinder if left out"),
+    ] = None
+    shape: Annotated[dict[str, Any] | None, _unit("m", "{kind: point|box|cylinder|prism, ...}")] = None
     attachments: Annotated[dict[str, Any] | None, _unit("m", "Named sets of points")] = None
     source: Annotated[str | None, _unit("", "Where the numbers come from")] = None
     notes: Annotated[str | None, _unit("", "What a reader should know")] = None
