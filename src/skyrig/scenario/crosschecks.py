@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from skyrig.checks import nearest
 from skyrig.constants import GRAVITY
 from skyrig.planning.reference import quaternion
 from skyrig.scenario.controllers import CONTROLLERS, OPEN_LOOP, gain_names
 from skyrig.scenario.motions import Motions
 from skyrig.scenario.parts import RigParts
-from skyrig.scenario.sentences import refuse, shown
+from skyrig.scenario.sentences import nearest, refuse, shown
 from skyrig.scenario.spec import Body, Controller, Cut, Happening, Poke, Reel, Spec, ThrustLoss, Wrench
 
 SLACK = 1e-9

@@ -117,7 +117,8 @@ def _thrust(follower: Follower, parts: RigParts, vehicle: int | None) -> Iterato
     if vehicle is None and size.max() * parts.mass > most.sum():
         row = int(np.argmax(size))
         yield _too_much(follower, row, lift[row], parts.mass, float(most.sum()), parts.mechanism)
-    elif parts.mechanism == "cables":
+        return
+    if parts.mechanism == "cables":
         held = own + (parts.payload.mass / parts.count if vehicle is not None else load_shares(parts))
         k = int(np.argmax(held / most)) if vehicle is None else vehicle
         row = int(np.argmax(size))
@@ -127,6 +128,7 @@ def _thrust(follower: Follower, parts: RigParts, vehicle: int | None) -> Iterato
                 f"its share of the load, but a {parts.airframes[k].name} gives {most[k]:.4g} N at most: "
                 f"{HEAVY if held[k] * GRAVITY > most[k] else _cause(follower, lift[row])}."
             )
+            return
     low = int(np.argmin(lift[:, 2]))
     if lift[low, 2] <= 0:
         yield (

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from skyrig.checks import nearest
 from skyrig.errors import InputError
 from skyrig.planning import Reference, Sample, build
-from skyrig.scenario.sentences import refuse, shown
+from skyrig.scenario.sentences import nearest, refuse, shown
 from skyrig.scenario.spec import Spec
 
 _TROUBLES = (TypeError, ValueError, ArithmeticError, AttributeError, np.linalg.LinAlgError, MemoryError)

@@ -10,9 +10,9 @@ import msgspec
 import numpy as np
 
 from skyrig import files
-from skyrig.checks import Numbers, nearest
+from skyrig.checks import Numbers
 from skyrig.errors import InputError
-from skyrig.scenario.sentences import refuse, shown
+from skyrig.scenario.sentences import nearest, refuse, shown
 from skyrig.scenario.spec import Cable, CableRig, Cables, LinkRig, Payload, Vehicle
 from skyrig.vehicles import Airframe, airframe_names, payload_names
 from skyrig.vehicles import Payload as Load

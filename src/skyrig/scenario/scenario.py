@@ -14,14 +14,13 @@ import msgspec
 from ruamel.yaml import YAML
 
 from skyrig import files
-from skyrig.checks import nearest
 from skyrig.errors import InputError
 from skyrig.scenario import crosschecks
 from skyrig.scenario.motions import Motions, flight_duration, motions, with_whole_paths
 from skyrig.scenario.overrides import cut_short, overridden
 from skyrig.scenario.parse import parse, plain, read_text, read_values
 from skyrig.scenario.parts import RigParts, rig_parts
-from skyrig.scenario.sentences import shown
+from skyrig.scenario.sentences import nearest, shown
 from skyrig.scenario.spec import Controller, Spec
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from skyrig import checks, files
 from skyrig.errors import InputError
 from skyrig.scenario.overrides import overridden, steps_of
 from skyrig.scenario.parse import parse
-from skyrig.scenario.sentences import shown
+from skyrig.scenario.sentences import nearest, shown
 
 if TYPE_CHECKING:
     from skyrig.scenario.scenario import Scenario
@@ -141,7 +141,7 @@ def distribution(path: str, given: str | Distribution) -> Distribution:
     found = _CALL.fullmatch(given) if isinstance(given, str) else None
     kinds = (*_KINDS, "choice")
     if found is None or found[1] not in kinds:
-        near = checks.nearest(found[1], kinds) if found else ""
+        near = nearest(found[1], kinds) if found else ""
         raise InputError(
             f"{path} must vary by uniform(a, b), loguniform(a, b), normal(mean, deviation) or "
             f"choice(a, b, ...){near}, not {shown(given)}."
