@@ -172,7 +172,8 @@ def described(kind: Any) -> Iterator[tuple[str, str, str]]:
     """Name, default (or 'required') and description of every field of a struct of the schema."""
     from msgspec import inspect as schema
 
-    for field in schema.type_info(kind).fields:
+    struct: Any = schema.type_info(kind)
+    for field in struct.fields:
         text = (getattr(field.type, "extra_json_schema", None) or {}).get("description", "")
         yield field.encode_name, "required" if field.required else _usual(field.default), text
 

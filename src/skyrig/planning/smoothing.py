@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
@@ -50,10 +50,9 @@ def fitted(
         raise InputError(
             f"{field} must hold at least {owner[-1] + 1} samples to be smoothed, not {len(times)}."
         )
-    basis = BSpline.design_matrix(times, knots, DEGREE) @ csr_array(
-        (np.ones(count), (np.arange(count), owner)), shape=(count, int(owner[-1]) + 1)
-    )
-    free = spsolve((basis.T @ basis).tocsc(), np.asarray(basis.T @ values))
+    shared = csr_array((np.ones(count), (np.arange(count), owner)), shape=(count, int(owner[-1]) + 1))
+    basis: Any = BSpline.design_matrix(times, knots, DEGREE) @ shared
+    free = spsolve((basis.T @ basis).tocsc(), basis.T @ values)
     coefficients = np.asarray(free).reshape(-1, values.shape[1])[owner]
     if not np.all(np.isfinite(coefficients)):
         raise InputError(f"{field} must have samples closer together to be smoothed over {piece:g} s.")
