@@ -1,7 +1,7 @@
 """What a reference asks of the team that follows it, next to what the team has: thrust, tilt, speed, room.
 
-The rig is taken as one mass that follows the reference exactly: m |a + g e3| of thrust, at an angle to the
-vertical whose tangent is the sideways acceleration over what is left of gravity.
+A rig on cables is taken as masses that all follow the reference exactly, m |a + g e3| of thrust each; one on
+rigid links as the body it is, rotor by rotor (`rotor_demand.py`).
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from skyrig.constants import GRAVITY
 from skyrig.planning import Reference, Sample, Table
 from skyrig.scenario.controllers import OPEN_LOOP
 from skyrig.scenario.parts import RigParts
+from skyrig.scenario.rotor_demand import hover_thrusts, rotor_thrusts, rotors_of
 from skyrig.scenario.sentences import figure
 from skyrig.vehicles import Airframe
 
 if TYPE_CHECKING:
     from skyrig.scenario.scenario import Scenario
 
+GROUND = 0.0
+"""Height of the ground (m)."""
 MOST_TILT = np.pi / 3
 """Tilt of a payload on cables beyond which radians are unlikely to be meant (rad)."""
 LEAST_TILT = 0.01
@@ -31,7 +34,7 @@ MOST_RATE = 10.0
 """Body rate beyond which radians are unlikely to be meant (rad/s)."""
 ADVANCE = 0.4
 """Speed of flight over that of propeller tips which rotors hardly exceed; helicopters fly at up to 0.4."""
-HEAVY = "even hovering takes more, so the load is too heavy for where its cables hold it"
+HEAVY = "even hovering takes more, so the load is too heavy for where it is held"
 MOVING = 0.1
 """Speed that is worth a word (m/s)."""
 
@@ -48,6 +51,11 @@ class Follower:
     bottom: float
     """How far the follower's body reaches below its origin (m)."""
 
+    @property
+    def lift(self) -> Numbers:
+        """(T, 3) what its thrust has to make up for (m/s^2): acceleration, and gravity."""
+        return self.motion.position[:, 2] + [0.0, 0.0, GRAVITY]
+
     def at(self, row: int) -> str:
         """When, in words."""
         return f"at {figure(self.times[row])} s"
@@ -60,13 +68,16 @@ def demands(scenario: Scenario) -> Iterator[str]:
         yield from _ground(follower)
     place = scenario.spec.start.payload
     bottom = float(scenario.parts.payload.shape.corners[:, 2].min())
-    if place is not None and place.position is not None and place.position[2] + bottom < 0:
+    if place is not None and place.position is not None and place.position[2] + bottom < GROUND:
         yield f"The payload starts at z = {figure(place.position[2])} m, in the ground: z points up (m)."
     if scenario.controller.name in (OPEN_LOOP, "attitude"):
         return  # nobody follows these positions
     for k, follower in enumerate(followers):
         alone = scenario.motions.vehicles is not None
-        yield from _thrust(follower, scenario.parts, k if alone else None)
+        if scenario.parts.mechanism == "links":
+            yield from _linked_thrust(follower, scenario.parts)
+        else:
+            yield from _slung_thrust(follower, scenario.parts, k if alone else None)
         yield from _speed(follower, scenario.parts.airframes)
         if not alone and not scenario.parts.payload.is_point:
             yield from _turns(follower, scenario.parts.mechanism)
@@ -95,12 +106,12 @@ def instants(reference: Reference, duration: float) -> Numbers:
 def _ground(follower: Follower) -> Iterator[str]:
     heights = follower.motion.position[:, 0, 2]
     row = int(np.argmin(heights))
-    if heights[row] < 0:
+    if heights[row] < GROUND:
         yield (
             f"{follower.name} goes down to z = {figure(heights[row])} m {follower.at(row)}, below the ground "
-            "at z = 0: z points up, and a start that is not given is the origin."
+            f"at z = {GROUND:g}: z points up, and a start that is not given is the origin."
         )
-    elif heights[row] < follower.bottom - 1e-9:
+    elif heights[row] - follower.bottom < GROUND - 1e-9:
         yield (
             f"{follower.name} goes down to z = {figure(heights[row])} m {follower.at(row)}, where the "
             f"payload, which reaches {figure(follower.bottom)} m below its origin, is in the ground: a start "
@@ -108,54 +119,55 @@ def _ground(follower: Follower) -> Iterator[str]:
         )
 
 
-def _thrust(follower: Follower, parts: RigParts, vehicle: int | None) -> Iterator[str]:
+def _slung_thrust(follower: Follower, parts: RigParts, vehicle: int | None) -> Iterator[str]:
     """More thrust than there is, for the team together or for one of it."""
-    lift = follower.motion.position[:, 2] + [0.0, 0.0, GRAVITY]
+    lift = follower.lift
     size = np.linalg.norm(lift, axis=1)
-    own = np.array([frame.mass for frame in parts.airframes])
+    row = int(np.argmax(size))
     most = np.array([frame.total_thrust_max for frame in parts.airframes])
-    if vehicle is None and size.max() * parts.mass > most.sum():
-        row = int(np.argmax(size))
-        yield _too_much(follower, row, lift[row], parts.mass, float(most.sum()), parts.mechanism)
-        return
-    if parts.mechanism == "cables":
-        held = own + (parts.payload.mass / parts.count if vehicle is not None else load_shares(parts))
-        k = int(np.argmax(held / most)) if vehicle is None else vehicle
-        row = int(np.argmax(size))
-        if held[k] * size[row] > most[k]:
-            yield (
-                f"{follower.name} asks vehicle {k} for {held[k] * size[row]:.4g} N {follower.at(row)}, with "
-                f"its share of the load, but a {parts.airframes[k].name} gives {most[k]:.4g} N at most: "
-                f"{HEAVY if held[k] * GRAVITY > most[k] else _cause(follower, lift[row])}."
-            )
-            return
-    low = int(np.argmin(lift[:, 2]))
-    if lift[low, 2] <= 0:
+    share = load_shares(parts) if vehicle is None else np.full(parts.count, parts.payload.mass / parts.count)
+    held = share + [frame.mass for frame in parts.airframes]
+    k = int(np.argmax(held / most)) if vehicle is None else vehicle
+    if vehicle is None and size[row] * parts.mass > most.sum():
+        yield (
+            f"{follower.name} asks for {parts.mass * size[row]:.4g} N of thrust {follower.at(row)}, but the "
+            f"team gives {most.sum():.4g} N at most: {_cause(follower, row)}."
+        )
+    elif held[k] * size[row] > most[k]:
+        yield (
+            f"{follower.name} asks vehicle {k} for {held[k] * size[row]:.4g} N {follower.at(row)}, with its "
+            f"share of the load, but a {parts.airframes[k].name} gives {most[k]:.4g} N at most: "
+            f"{HEAVY if held[k] * GRAVITY > most[k] else _cause(follower, row)}."
+        )
+    elif lift[:, 2].min() <= 0:
+        low = int(np.argmin(lift[:, 2]))
         yield (
             f"{follower.name} falls with {figure(GRAVITY - lift[low, 2])} m/s^2 {follower.at(low)}, faster "
             "than anything falls by itself, and rotors cannot push down: give it more time (s)."
         )
 
 
-def _too_much(follower: Follower, row: int, lift: Numbers, mass: float, most: float, mechanism: str) -> str:
-    need = mass * float(np.linalg.norm(lift))
-    tilt = float(np.degrees(np.arctan2(np.hypot(lift[0], lift[1]), lift[2])))
-    able = float(np.degrees(np.arccos(min(mass * GRAVITY / most, 1.0))))
-    cause = _cause(follower, lift)
-    if mechanism == "links" and tilt > able:
-        return (
-            f"{follower.name} asks the rig to tilt by {figure(tilt)} degrees {follower.at(row)}, but beyond "
-            f"{figure(able)} degrees its {most:.4g} N of thrust no longer carry it: {cause}."
-        )
-    return (
-        f"{follower.name} asks for {need:.4g} N of thrust {follower.at(row)}, but the team gives "
-        f"{most:.4g} N at most: {cause}."
+def _linked_thrust(follower: Follower, parts: RigParts) -> Iterator[str]:
+    """A tilt, and the turning to it, for which a rotor has not enough thrust."""
+    rotors = rotors_of(parts)
+    with np.errstate(all="ignore"):
+        thrusts = rotor_thrusts(rotors, parts.mass, follower.motion)
+    used, hover = thrusts / rotors.most, hover_thrusts(rotors, parts.mass) / rotors.most
+    if not np.all(np.isfinite(used)) or used.max() <= 1:
+        return
+    row, rotor = (int(each) for each in np.unravel_index(np.argmax(used), used.shape))
+    across, up = np.hypot(*follower.lift[row, :2]), follower.lift[row, 2]
+    tilt = figure(float(np.degrees(np.arctan2(across, up))))
+    yield (
+        f"{follower.name} asks the rig to tilt by {tilt} degrees {follower.at(row)}, for which a rotor of "
+        f"vehicle {rotors.vehicle[rotor]} needs {figure(thrusts[row, rotor])} N but gives "
+        f"{figure(rotors.most[rotor])} N at most: {HEAVY if hover.max() > 1 else _cause(follower, row)}."
     )
 
 
-def _cause(follower: Follower, lift: Numbers) -> str:
-    """Why a reference accelerates so much."""
-    size = float(np.linalg.norm(lift - [0.0, 0.0, GRAVITY]))
+def _cause(follower: Follower, row: int) -> str:
+    """Why a reference asks for so much."""
+    size = float(np.linalg.norm(follower.motion.position[row, 2]))
     if any(table.rest and any(table.speeds) for table in tables(follower.reference)):
         return f"it accelerates by {figure(size)} m/s^2, as 'ends: rest' with samples that move makes it"
     if any(table.misfit == 0 for table in tables(follower.reference)):
