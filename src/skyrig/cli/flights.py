@@ -113,16 +113,21 @@ def compare(first: tyro.conf.Positional[Folder], second: tyro.conf.Positional[Fo
 
     from skyrig.flight import Flight
     from skyrig.flight.compare import compare as lines
-    from skyrig.flight.tables import shown
+    from skyrig.flight.units import shown
 
     flights = [Flight.load(first), Flight.load(second)]
-    table = Table("", str(first), str(second), "", box=None, pad_edge=False, header_style="bold")
-    table.columns[0].no_wrap = True
+    table = Table("", "first", "second", "", box=None, pad_edge=False, header_style="bold")
+    for column in table.columns:
+        column.no_wrap = True
     for column in table.columns[1:3]:
-        column.justify, column.overflow = "right", "fold"
+        column.justify = "right"
     for name, one, other, unit in lines(*flights):
-        table.add_row(name, shown(one), shown(other), unit)
-    Console(highlight=False).print(table)
+        values, people = shown(unit, [one, other])
+        table.add_row(name, *values, people)
+    console = Console(highlight=False)
+    for place, path in (("first", first), ("second", second)):
+        console.print(f"{place + ':':8}{path}", soft_wrap=True)
+    console.print(table)
 
 
 def export(
@@ -205,21 +210,27 @@ def _tell(flight: Flight, console: Any) -> None:
     """The impacts of a short story, else the numbers."""
     from rich.table import Table
 
-    from skyrig.flight.tables import impact_rows, rows, shown
+    from skyrig.flight.impacts import least_impulse, shown_impacts
+    from skyrig.flight.tables import impact_rows, rows, texts
+    from skyrig.flight.units import shown
 
     numbers = Table("", "", "", box=None, pad_edge=False, show_header=False, title=flight.name)
     numbers.columns[1].justify = "right"
-    for name, value, unit in rows(flight.metrics):
-        numbers.add_row(name, shown(value), unit)
+    for row in texts(rows(flight.metrics)):
+        numbers.add_row(*row)
     console.print(numbers)
-    for impact in flight.impacts[:3]:
-        title = f"Cable {impact.cable} comes taut at t = {impact.time:.9f} s"
+    large, small = shown_impacts(flight)
+    for impact in large[:3]:
+        title = f"Cable {impact.cable} comes taut at t = {impact.time:.3f} s"
         table = Table("", "before", "after", "change", box=None, pad_edge=False, title=title)
         for column in table.columns[1:]:
             column.justify = "right"
         for row in impact_rows(impact):
             table.add_row(*row)
         console.print(table)
+    if len(large) > 3 or small:
+        (least,), unit = shown("N s", [least_impulse(flight)])
+        console.print(f"Not shown: {len(large[3:])} later impacts, and {small} below {least} {unit}.")
 
 
 def _draw(flight: Flight, folder: Path, console: Any, pictures: Mapping[str, bytes] | None = None) -> None:

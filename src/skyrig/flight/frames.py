@@ -81,6 +81,11 @@ def of_flight(flight: Flight, rate: float = 60.0) -> Frames:
     step = 1 / rate
     wanted = np.arange(flight.times[0], flight.times[-1] + step, step)
     rows = np.unique(np.clip(np.searchsorted(flight.times, wanted - 1e-9), 0, len(flight.times) - 1))
+    return of_rows(flight, rows)
+
+
+def of_rows(flight: Flight, rows: npt.NDArray[np.integer]) -> Frames:
+    """The frames of some of a flight's samples, by their rows."""
     times = flight.times[rows]
     held = np.clip(np.searchsorted(flight.inputs.times, times + 1e-9, side="right") - 1, 0, None)
     aim = flight.reference

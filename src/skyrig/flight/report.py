@@ -9,10 +9,14 @@ from pathlib import Path
 
 from skyrig.flight import playback, tables
 from skyrig.flight.flight import Flight
+from skyrig.flight.impacts import least_impulse, shown_events, shown_impacts
 from skyrig.flight.storage import write_whole
+from skyrig.flight.units import shown
 
 MOST_EVENTS = 500
 """Longer lists of events are cut off."""
+MOST_IMPACTS = 5
+"""Impacts that have a table of their own."""
 
 _TITLES = {
     "path": "Path",
@@ -53,7 +57,7 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
         "<h2>Numbers</h2>",
         _table(
             ("", "", ""),
-            [(name, tables.shown(value), unit) for name, value, unit in tables.rows(flight.metrics)],
+            list(tables.texts(tables.rows(flight.metrics))),
         ),
     ]
     player = playback.of(flight)
@@ -64,8 +68,9 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
             source = base64.b64encode(pictures[name]).decode("ascii")
             parts += [f"<h2>{title}</h2>", f'<img alt="{title}" src="data:image/png;base64,{source}">']
     parts += ["<h2>Events</h2>", _events(flight)]
-    for impact in flight.impacts[:5]:
-        parts.append(f"<h3>Impact of cable {impact.cable} at {impact.time:.9f} s</h3>")
+    large, _ = shown_impacts(flight)
+    for impact in large[:MOST_IMPACTS]:
+        parts.append(f"<h3>Impact of cable {impact.cable} at {impact.time:.3f} s</h3>")
         parts.append(_table(("", "before", "after", "change"), list(tables.impact_rows(impact))))
     parts += ["<h2>Scenario</h2>", f"<pre>{escape(flight.scenario)}</pre>"]
     listed = ", ".join(f"{name} {number}" for name, number in flight.versions.items())
@@ -85,18 +90,18 @@ def _team(flight: Flight) -> str:
 def _events(flight: Flight) -> str:
     if not flight.events:
         return "<p>None.</p>"
-    rows = [
-        (
-            f"{event.time:.6f}",
-            event.kind,
-            "" if event.cable is None else str(event.cable),
-            f"{event.impulse:.6f}" if event.impulse else "",
-        )
-        for event in flight.events[:MOST_EVENTS]
-    ]
-    more = len(flight.events) - len(rows)
+    large, small = shown_events(flight)
+    rows = []
+    for event in large[:MOST_EVENTS]:
+        (impulse,), unit = shown("N s", [event.impulse])
+        cable = "" if event.cable is None else str(event.cable)
+        rows.append((f"{event.time:.3f}", event.kind, cable, f"{impulse} {unit}" if event.impulse else ""))
+    more = len(large) - len(rows)
     rest = f"<p>And {more} more.</p>" if more > 0 else ""
-    return _table(("time (s)", "event", "cable", "impulse (N s)"), rows) + rest
+    if small:
+        (least,), unit = shown("N s", [least_impulse(flight)])
+        rest += f"<p>{small} impacts below {least} {unit} are left out.</p>"
+    return _table(("time (s)", "event", "cable", "impulse"), rows) + rest
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
