@@ -32,6 +32,7 @@ def fly(
     changes: tyro.conf.UseAppendAction[Changes] = (),
     seed: int | None = None,
     duration: float | None = None,
+    record_rate: float | None = None,
     out: Directory = Path("flights"),
     controller: Annotated[str | None, tyro.conf.arg(metavar="FILE.py:NAME")] = None,
     report: bool = True,
@@ -43,6 +44,8 @@ def fly(
         changes: Values to change, such as rig.payload.mass=0.3.
         seed: Seed of everything random, in place of the scenario's.
         duration: How long to fly (s), in place of the scenario's.
+        record_rate: Samples kept a second (Hz); as many as 5 MB a minute hold if left out. Metrics and
+            events come from every step all the same.
         out: Folder in which the flight's own folder is made.
         controller: Your controller in place of the scenario's: a Python file and a name in it.
         report: Whether to draw pictures and write report.html.
@@ -51,7 +54,9 @@ def fly(
 
     from skyrig.scenario import DEFAULT
 
-    known = changed(scenario or DEFAULT, changes, seed=seed, duration=duration)
+    known = changed(
+        scenario or DEFAULT, changes, seed=seed, duration=duration, **{"record.rate": record_rate}
+    )
     folder = out / known.name
     for place in (out, folder):
         if place.exists() and not place.is_dir():
@@ -64,6 +69,7 @@ def fly(
     console = Console(highlight=False)
     with Drawers() if report else nullcontext() as drawers:
         flight = _flown(known, own, controller)
+        flight = flight if known.spec.record is not None else flight.thinned()
         saved = flight.save(folder)
         write_whole(folder / "scenario.yaml", flight.scenario)
         write_whole(folder / "metrics.json", json.dumps(flight.metrics, indent=2) + "\n")
@@ -137,7 +143,7 @@ def export(
 
     Args:
         flight: A flight's folder or .npz file.
-        csv: As CSV: states, reference and tensions in one file, events in another beside it.
+        csv: As CSV: states, reference, tensions, thrusts and moments in one file, events in another.
         out: Folder to write to; the flight's own if left out.
     """
     from skyrig.flight import Flight

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from skyrig.brief import brief
 from skyrig.flight.flight import Flight
 
 Reals = npt.NDArray[np.float64]
@@ -39,6 +40,8 @@ class Frames:
     """(T, 3) of the payload (m); None where nobody says where it shall be."""
     wanted_attitude: Reals | None = None
     """(T, 4)."""
+
+    __repr__ = brief
 
     def __len__(self) -> int:
         return len(self.times)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
+from skyrig.brief import html_table
 from skyrig.flight import playback, tables
 from skyrig.flight.flight import Flight
 from skyrig.flight.impacts import least_impulse, shown_events, shown_impacts
@@ -31,7 +32,7 @@ body { font: 15px/1.5 system-ui, sans-serif; color: #222 }
 body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 h1, h2 { line-height: 1.2 } h2 { margin-top: 2.2rem }
 table { border-collapse: collapse } td, th { padding: .15rem .8rem .15rem 0; border-bottom: 1px solid #ddd }
-td.number { text-align: right; font-variant-numeric: tabular-nums } th { text-align: left }
+td { font-variant-numeric: tabular-nums } th { text-align: left }
 img { max-width: 100%; height: auto } pre { background: #f5f5f5; padding: .8rem; overflow-x: auto }
 @media print { body { margin: 0; max-width: none } h2, img { break-inside: avoid } }
 """
@@ -53,9 +54,9 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
         f'<html lang="en"><head><meta charset="utf-8"><title>{escape(flight.name)}</title>',
         f"<style>{_STYLE}{playback.STYLE}</style></head><body>",
         f"<h1>{escape(flight.name)}</h1>",
-        f"<p>{escape(_team(flight))}</p>",
+        f"<p>{escape(team(flight))}</p>",
         "<h2>Numbers</h2>",
-        _table(
+        html_table(
             ("", "", ""),
             list(tables.texts(tables.rows(flight.metrics))),
         ),
@@ -71,14 +72,15 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
     large, _ = shown_impacts(flight)
     for impact in large[:MOST_IMPACTS]:
         parts.append(f"<h3>Impact of cable {impact.cable} at {impact.time:.3f} s</h3>")
-        parts.append(_table(("", "before", "after", "change"), list(tables.impact_rows(impact))))
+        parts.append(html_table(("", "before", "after", "change"), list(tables.impact_rows(impact))))
     parts += ["<h2>Scenario</h2>", f"<pre>{escape(flight.scenario)}</pre>"]
     listed = ", ".join(f"{name} {number}" for name, number in flight.versions.items())
     parts += [f"<p>Computed with {escape(listed)}.</p>", "</body></html>"]
     return "\n".join(parts)
 
 
-def _team(flight: Flight) -> str:
+def team(flight: Flight) -> str:
+    """One sentence: who carried what, how, and for how long."""
     joined = "on cables" if flight.rig.mechanism == "cables" else "on rigid links"
     noun = "vehicle" if flight.rig.count == 1 else "vehicles"
     return (
@@ -101,17 +103,4 @@ def _events(flight: Flight) -> str:
     if small:
         (least,), unit = shown("N s", [least_impulse(flight)])
         rest += f"<p>{small} impacts below {least} {unit} are left out.</p>"
-    return _table(("time (s)", "event", "cable", "impulse"), rows) + rest
-
-
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = ["<table>"]
-    if any(head):
-        lines.append("<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>")
-    for row in rows:
-        cells = [
-            f"<td>{escape(row[0])}</td>",
-            *(f'<td class="number">{escape(cell)}</td>' for cell in row[1:]),
-        ]
-        lines.append("<tr>" + "".join(cells) + "</tr>")
-    return "\n".join([*lines, "</table>"])
+    return html_table(("time (s)", "event", "cable", "impulse"), rows) + rest

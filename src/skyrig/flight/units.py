@@ -40,11 +40,12 @@ def shown(unit: str, values: Sequence[Value]) -> tuple[list[str], str]:
     Counts, words and None ('-') stay as they are.
     """
     size = max((abs(value) for value in values if _real(value)), default=0.0)
-    scale, name = _fitting(unit, size)
+    scale, name = fitting(unit, size)
     return [_text(value, scale) for value in values], name
 
 
-def _fitting(unit: str, size: float) -> tuple[float, str]:
+def fitting(unit: str, size: float) -> tuple[float, str]:
+    """How much of `unit` people's unit for numbers of this size is, and its name."""
     ladder = _LADDERS.get(unit, ((1.0, unit),))
     if size < NOTHING:
         return ladder[0]

@@ -1,0 +1,61 @@
+"""Short texts of large things, for consoles and notebooks: arrays by their type and shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from html import escape
+from typing import Any
+
+LONGEST = 60
+"""A text within a text is cut after so many characters."""
+MOST = 4
+"""Entries of a list or dictionary that are told."""
+
+
+def brief(thing: Any) -> str:
+    """A dataclass as `Name(field=value, ...)`, its arrays by type and shape, on a line or a few.
+
+    To be a class's `__repr__`.
+    """
+    told = [f"{each.name}={_value(getattr(thing, each.name))}" for each in fields(thing) if each.repr]
+    return f"{type(thing).__name__}({', '.join(told)})"
+
+
+def _value(value: Any) -> str:
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"{value.dtype}[{','.join(str(size) for size in value.shape)}]"
+    if isinstance(value, Mapping):
+        return (
+            f"{{{_some([f'{key!r}: {_value(own)}' for key, own in list(value.items())[:MOST]], len(value))}}}"
+        )
+    if isinstance(value, (list, tuple)):
+        return f"[{_some([_value(own) for own in value[:MOST]], len(value))}]"
+    if is_dataclass(value) and not isinstance(value, type):
+        text = repr(value) if type(value).__repr__ is brief else f"{type(value).__name__}(...)"
+        return text
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]}...{text[-1]}"
+
+
+def _some(told: list[str], count: int) -> str:
+    return ", ".join([*told, *([f"... {count} in all"] if count > len(told) else [])])
+
+
+def html_table(head: Sequence[str], rows: Sequence[Sequence[str]], right: bool = True) -> str:
+    """A table as HTML, every text escaped.
+
+    Args:
+        head: Titles of the columns; no line of titles if all are empty.
+        rows: The cells, line by line.
+        right: Whether all columns but the first are flush right, as numbers are.
+    """
+    lines = ["<table>"]
+    if any(head):
+        lines.append("<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>")
+    side = "right" if right else "left"
+    for first, *others in rows:
+        cells = [f'<td style="text-align:left">{escape(first)}</td>']
+        cells += [f'<td style="text-align:{side}">{escape(cell)}</td>' for cell in others]
+        lines.append("<tr>" + "".join(cells) + "</tr>")
+    return "\n".join([*lines, "</table>"])
