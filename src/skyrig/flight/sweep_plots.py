@@ -35,7 +35,7 @@ INCHES = 0.075
 def save_pictures(folder: Path, table: Table, paths: list[str]) -> list[Path]:
     """Draw what can be drawn of a sweep over these input paths, and say where it is."""
     with matplotlib.rc_context(STYLE):
-        made = {name: untangled(figure) for name, figure in pictures(table, paths).items()}
+        made = pictures(table, paths)
         return [_saved(folder / f"{name}.png", figure) for name, figure in made.items()]
 
 
@@ -78,7 +78,7 @@ def success_map(table: Table, paths: list[str]) -> Figure:
         axes.set(xlabel=ranked[0], ylabel=ranked[1])
         figure.legend(loc="outside lower center", ncols=2)
     axes.set_title(f"{good.mean():.1%} of {len(good)} flights succeed", loc="left", fontsize=10)
-    return figure
+    return untangled(figure)
 
 
 def histograms(table: Table, metrics: list[str]) -> Figure:
@@ -97,7 +97,7 @@ def histograms(table: Table, metrics: list[str]) -> Figure:
         axes.hist(values, bins=30, range=span, color=COLOURS[0])
         axes.set(xlabel=f"{' '.join(noun.split())} ({people})", ylabel="flights")
         axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
-    return figure
+    return untangled(figure)
 
 
 def sensitivity(table: Table, paths: list[str], metrics: list[str]) -> Figure:
@@ -135,14 +135,15 @@ def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
 def untangled(figure: Figure) -> Figure:
     """The figure with so few numbers below each axis that they do not run into each other."""
     FigureCanvasAgg(figure)
-    for most in range(6, 0, -1):
+    while True:
         figure.draw_without_rendering()
         tangled = [axes for axes in figure.axes if _overprinted(axes)]
         if not tangled:
-            break
+            return figure
         for axes in tangled:
-            axes.xaxis.set_major_locator(MaxNLocator(most))
-    return figure
+            low, high = axes.get_xlim()
+            inside = [place for place in axes.get_xticks() if low <= place <= high]
+            axes.set_xticks(inside[::2])
 
 
 def _overprinted(axes: Axes) -> bool:
