@@ -78,12 +78,19 @@ def gif(
             progress(done, len(moments))
         studio.session.scrub(float(moment))
         _wait_for_drawing(studio)
-        pictures.append(Image.fromarray(_render(client, size)).quantize(128))
+        pictures.append(indexed(Image.fromarray(_render(client, size))))
     stream = io.BytesIO()
     pictures[0].save(
         stream, "GIF", save_all=True, append_images=pictures[1:], duration=round(1000 / FILM_RATE), loop=0
     )
     return stream.getvalue()
+
+
+def indexed(picture: Any) -> Any:
+    """A Pillow image with a palette that keeps the colours of small things, such as cables, apart."""
+    from PIL import Image
+
+    return picture.quantize(255, method=Image.Quantize.FASTOCTREE)
 
 
 def save(
