@@ -39,8 +39,8 @@ def shown_events(flight: Flight) -> tuple[list[FlightEvent], int]:
 
 
 def hardest(flight: Flight) -> Impact | None:
-    """The impact with the largest impulse of those whose two sides are known; None without any."""
-    return max(flight.impacts, key=lambda it: it.impulse, default=None)
+    """The impact with the largest impulse of those that tables show; None without any."""
+    return max(shown_impacts(flight)[0], key=lambda it: it.impulse, default=None)
 
 
 def impacts(

@@ -36,7 +36,8 @@ def path(flight: Flight) -> Figure:
     axes.plot(*flight.payload.position.T, color=PAYLOAD, linewidth=1.3)
     outline = outlines.of_flight(flight)
     cuts = {event.cable: event.time for event in flight.events if event.kind == "cut"}
-    for row in np.unique(np.linspace(0, len(flight.times) - 1, MOMENTS).astype(int)):
+    moments = np.linspace(flight.times[0], flight.times[-1], MOMENTS)
+    for row in np.unique(np.searchsorted(flight.times, moments - 1e-9)):
         gone = [k for k, time in cuts.items() if k is not None and time <= flight.times[row]]
         outlines.draw(axes, outline, of_rows(flight, np.array([row])), gone, strong=0.9)
     for name, axis in zip("xyz", (axes.xaxis, axes.yaxis, axes.zaxis), strict=True):

@@ -36,9 +36,11 @@ def rows(metrics: dict[str, Any], zeros: bool = False, spans: bool = True) -> li
         count = metrics["events"].get(kind, 0) - (small if kind == "impact" else 0)
         if count or zeros:
             found.append((f"events: {kind}", count, ""))
-    if small:
+    if small and not zeros:
         (least,), unit = shown("N s", [metrics["least_impulse"]])
         found.append((f"impacts below {least} {unit}, left out above", small, ""))
+    if zeros:
+        found.append(("small impacts, left out above", small, ""))
     found.append(("time with a rotor at its limit", metrics["saturation"]["share"], "1"))
     for field, noun in (
         ("closest_vehicles", "vehicles {} and {}"),
