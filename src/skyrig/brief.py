@@ -13,13 +13,13 @@ MOST = 4
 """Entries of a list or dictionary that are told."""
 
 
-def brief(thing: Any) -> str:
+def brief(self: Any) -> str:
     """A dataclass as `Name(field=value, ...)`, its arrays by type and shape, on a line or a few.
 
     To be a class's `__repr__`.
     """
-    told = [f"{each.name}={_value(getattr(thing, each.name))}" for each in fields(thing) if each.repr]
-    return f"{type(thing).__name__}({', '.join(told)})"
+    told = [f"{each.name}={_value(getattr(self, each.name))}" for each in fields(self) if each.repr]
+    return f"{type(self).__name__}({', '.join(told)})"
 
 
 def _value(value: Any) -> str:

@@ -30,7 +30,7 @@ class RigEnv(gymnasium.Env):
     """
 
     TASK: ClassVar[str] = "hover"
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": MODES, "render_fps": 50}
+    metadata: dict[str, Any] = {"render_modes": MODES, "render_fps": 50}
 
     def __init__(
         self,

@@ -40,7 +40,7 @@ class RigVectorEnv(gymnasium.vector.VectorEnv):
     """
 
     TASK: ClassVar[str] = "hover"
-    metadata: ClassVar[dict[str, Any]] = {
+    metadata: dict[str, Any] = {
         "render_modes": MODES,
         "render_fps": 50,
         "autoreset_mode": AutoresetMode.NEXT_STEP,

@@ -39,7 +39,8 @@ def shown(unit: str, values: Sequence[Value]) -> tuple[list[str], str]:
 
     Counts, words and None ('-') stay as they are.
     """
-    size = max((abs(value) for value in values if _real(value)), default=0.0)
+    sizes = [abs(value) for value in values if isinstance(value, float) and math.isfinite(value)]
+    size = max(sizes, default=0.0)
     scale, name = fitting(unit, size)
     return [_text(value, scale) for value in values], name
 
@@ -50,10 +51,6 @@ def fitting(unit: str, size: float) -> tuple[float, str]:
     if size < NOTHING:
         return ladder[0]
     return next((step for step in ladder if size >= step[0] * (1 - 1e-9)), ladder[-1])
-
-
-def _real(value: Value) -> bool:
-    return isinstance(value, float) and math.isfinite(value)
 
 
 def _text(value: Value, scale: float) -> str:
