@@ -42,20 +42,27 @@ def _some(told: list[str], count: int) -> str:
     return ", ".join([*told, *([f"... {count} in all"] if count > len(told) else [])])
 
 
-def html_table(head: Sequence[str], rows: Sequence[Sequence[str]], right: bool = True) -> str:
-    """A table as HTML, every text escaped.
+def html_table(head: Sequence[str], rows: Sequence[Sequence[str]], words: bool = False) -> str:
+    """A table as HTML, every text escaped: numbers flush right, words flush left.
 
     Args:
         head: Titles of the columns; no line of titles if all are empty.
         rows: The cells, line by line.
-        right: Whether all columns but the first are flush right, as numbers are.
+        words: Whether all cells are words, though some begin with a number.
     """
     lines = ["<table>"]
     if any(head):
-        lines.append("<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>")
-    side = "right" if right else "left"
-    for first, *others in rows:
-        cells = [f'<td style="text-align:left">{escape(first)}</td>']
-        cells += [f'<td style="text-align:{side}">{escape(cell)}</td>' for cell in others]
-        lines.append("<tr>" + "".join(cells) + "</tr>")
+        numeric = [not words and any(_is_number(row[k]) for row in rows) for k in range(len(head))]
+        cells = [_cell("th", text, right) for text, right in zip(head, numeric, strict=True)]
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    for row in rows:
+        lines.append(f"<tr>{''.join(_cell('td', text, not words and _is_number(text)) for text in row)}</tr>")
     return "\n".join([*lines, "</table>"])
+
+
+def _cell(kind: str, text: str, right: bool) -> str:
+    return f'<{kind} style="text-align:{"right" if right else "left"}">{escape(text)}</{kind}>'
+
+
+def _is_number(text: str) -> bool:
+    return text.lstrip("-")[:1].isdigit()

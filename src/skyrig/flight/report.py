@@ -32,7 +32,7 @@ body { font: 15px/1.5 system-ui, sans-serif; color: #222 }
 body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 h1, h2 { line-height: 1.2 } h2 { margin-top: 2.2rem }
 table { border-collapse: collapse } td, th { padding: .15rem .8rem .15rem 0; border-bottom: 1px solid #ddd }
-td { font-variant-numeric: tabular-nums } th { text-align: left }
+td { font-variant-numeric: tabular-nums }
 img { max-width: 100%; height: auto } pre { background: #f5f5f5; padding: .8rem; overflow-x: auto }
 @media print { body { margin: 0; max-width: none } h2, img { break-inside: avoid } }
 """

@@ -108,7 +108,7 @@ class Scenario:
         from skyrig.brief import html_table
         from skyrig.scenario.summary import rows
 
-        return html_table((self.name, ""), rows(self), right=False)
+        return html_table((self.name, ""), rows(self), words=True)
 
     @property
     def name(self) -> str:
