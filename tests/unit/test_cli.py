@@ -112,6 +112,7 @@ def test_flying_leaves_a_flight_pictures_and_a_report(capfd: pytest.CaptureFixtu
         (["fly", "drop-open-loop", "--set", "rig.payload.mass"], "must be path=value"),
         (["fly", "drop-open-loop", "--set", "rig.payload.mass=heavy"], "must be a number (kg), not 'heavy'"),
         (["fly", "drop-open-loop", "--duration", "-1"], "duration must be a number above 0 (s), not -1"),
+        (["fly", "drop-open-loop", "--record-rate", "0"], "record.rate must be a number above 0 (Hz), not 0"),
         (["fly", "drop-open-loop", "--seed", "-1"], "seed must be a whole number at least 0, not -1"),
         (["fly", "drop-open-loop", "--out", "text.yaml"], "text.yaml is in the way"),
         (["fly", "drop-open-loop", "--controller", "mine.py"], "--controller must be FILE.py:NAME"),

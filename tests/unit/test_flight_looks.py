@@ -238,3 +238,33 @@ def test_films_keep_the_colours_of_cables() -> None:
     kept = np.asarray(indexed(Image.fromarray(picture)).convert("RGB")).astype(int)
     for k in range(6):
         assert np.abs(kept[130, 100 * k + 21] - meshes.colour(k)).max() < 24
+
+
+def test_films_tell_how_far_they_have_come() -> None:
+    import io
+
+    from PIL import Image
+
+    from skyrig.studio.pictures import gif
+
+    class Page:
+        """As much of a studio as a film asks for: every look at it finds it drawn once more."""
+
+        looks, shown = 0, ()
+        server = types.SimpleNamespace(flush=lambda: None)
+
+        @property
+        def session(self) -> Any:
+            return types.SimpleNamespace(scrub=lambda moment: setattr(self, "shown", (*self.shown, moment)))
+
+        @property
+        def drawn(self) -> int:
+            self.looks += 1
+            return self.looks
+
+    page: Any = Page()
+    white = types.SimpleNamespace(get_render=lambda **_: np.full((36, 64, 3), 60 * len(page.shown), np.uint8))
+    told: list[tuple[int, int]] = []
+    film = gif(page, white, 1.0, 1.25, (64, 36), lambda done, total: told.append((done, total)))
+    assert told == [(0, 3), (1, 3), (2, 3)] and page.shown[0] == 1.0
+    assert Image.open(io.BytesIO(film)).n_frames == 3
