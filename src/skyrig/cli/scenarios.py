@@ -19,6 +19,7 @@ Name = Annotated[str, tyro.conf.arg(metavar="SCENARIO")]
 Files = Annotated[tuple[str, ...], tyro.conf.arg(metavar="FILE")]
 Amount = Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="")]
 Seconds = Annotated[float | None, tyro.conf.arg(metavar="S", help_behavior_hint="")]
+Rate = Annotated[float | None, tyro.conf.arg(metavar="HZ", help_behavior_hint="")]
 Changes = Annotated[tuple[str, ...], tyro.conf.arg(name="set", metavar="PATH=VALUE")]
 
 
@@ -55,6 +56,7 @@ def check(files: tyro.conf.Positional[Files], /, *, strict: bool = False) -> Non
         strict: Take warnings for errors.
     """
     from skyrig.scenario import Scenario
+    from skyrig.scenario.summary import team
 
     if not files:
         raise InputError("skyrig check needs the name of at least one file.")
@@ -68,7 +70,7 @@ def check(files: tyro.conf.Positional[Files], /, *, strict: bool = False) -> Non
             bad += 1
             continue
         verdict = "can be flown, but deserves a second look" if known.remarks else "fine"
-        print(f"{name}: {verdict}, {_team(known)}, {known.duration:g} s.")
+        print(f"{name}: {verdict}, {team(known)}, {known.duration:g} s.")
     if bad:
         sys.exit(2)
 
@@ -110,52 +112,12 @@ def changed(name: str, changes: tuple[str, ...], **others: Any) -> Scenario:
 
 
 def _summary(known: Scenario) -> Table:
-    spec, parts = known.spec, known.parts
+    from skyrig.scenario.summary import rows
+
     table = new_table(known.name, "")
-    table.add_row("shows", known.description)
-    table.add_row("rig", _team(known))
-    table.add_row("mass", f"{parts.mass:.4g} kg, of it {parts.payload.mass:.4g} kg payload")
-    if parts.cables:
-        table.add_row("cables", ", ".join(f"{cable.length:g}" for cable in parts.cables) + " m")
-    table.add_row("reference", _reference(spec.reference))
-    controller = known.controller
-    flavour = "" if controller.name == "open-loop" else f", {controller.flavour}"
-    table.add_row("controller", f"{controller.name}{flavour}, {spec.loop.control_rate:g} Hz")
-    noisy = [f"{name} {value:g}" for name, value in _items(spec.noise) if value]
-    table.add_row("noise", ", ".join(noisy) or "none")
-    for happening in sorted(spec.happenings, key=lambda it: it.time):
-        table.add_row("happens", f"{_tag(happening)} at {happening.time:g} s")
-    table.add_row("duration", f"{known.duration:g} s")
+    for row in rows(known):
+        table.add_row(*row)
     return table
-
-
-def _team(known: Scenario) -> str:
-    kinds: dict[str, int] = {}
-    for frame in known.parts.airframes:
-        kinds[frame.name] = kinds.get(frame.name, 0) + 1
-    vehicles = ", ".join(f"{count} {name}" for name, count in kinds.items())
-    return f"{vehicles} with {known.parts.payload.name} on {known.parts.mechanism}"
-
-
-def _reference(wanted: Any) -> str:
-    if wanted is None:
-        return "none"
-    if isinstance(wanted, str):
-        return wanted
-    if "type" not in wanted:
-        inner = wanted.get("payload") or wanted.get("vehicles")
-        return ", ".join(_reference(one) for one in inner) if isinstance(inner, list) else _reference(inner)
-    if wanted["type"] == "sequence":
-        return " then ".join(_reference(part) for part in wanted["parts"])
-    return str(wanted["type"])
-
-
-def _items(struct: Any) -> list[tuple[str, Any]]:
-    return [(name, getattr(struct, name)) for name in struct.__struct_fields__]
-
-
-def _tag(struct: Any) -> str:
-    return str(struct.__struct_config__.tag)
 
 
 def new_table(first: str, *others: str) -> Table:

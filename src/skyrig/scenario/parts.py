@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from skyrig import files
+from skyrig.brief import brief
 from skyrig.checks import Numbers
 from skyrig.errors import InputError
 from skyrig.scenario.sentences import nearest, refuse, shown
@@ -35,6 +36,8 @@ class RigParts:
     yaw: Numbers | None = None
     """(n,) of linked vehicles (rad)."""
     restitution: float = 0.0
+
+    __repr__ = brief
 
     @property
     def count(self) -> int:

@@ -99,6 +99,17 @@ class Scenario:
         crosschecks.check_happenings(spec.happenings, parts, duration, where)
         return Scenario(spec, own, where, parts, _believed(own, spec, parts, where), wanted, duration)
 
+    def __repr__(self) -> str:
+        from skyrig.scenario.summary import team
+
+        return f"Scenario({self.name!r}, {team(self)}, {self.duration:g} s)"
+
+    def _repr_html_(self) -> str:
+        from skyrig.brief import html_table
+        from skyrig.scenario.summary import rows
+
+        return html_table((self.name, ""), rows(self), words=True)
+
     @property
     def name(self) -> str:
         """What its flights are called."""

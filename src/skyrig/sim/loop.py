@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyrig.algebra import as_jax
+from skyrig.brief import brief
 from skyrig.control.interface import Controller, Target
 from skyrig.control.stepped import answer, looks
 from skyrig.planning import Reference
@@ -77,6 +78,8 @@ class ClosedLoop:
     """(K, n) share of each vehicle's rotors at a limit (1)."""
     winch: Numbers | None
     """(K, n) commanded reel-out rates (m/s)."""
+
+    __repr__ = brief
 
 
 def closed_loop(

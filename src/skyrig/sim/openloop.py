@@ -15,6 +15,7 @@ from jaxtyping import Array, Bool, Float
 
 from skyrig import checks
 from skyrig.algebra import as_jax, traced
+from skyrig.brief import brief
 from skyrig.errors import InputError
 from skyrig.programs import Program
 from skyrig.sim.events import Event, events, raise_troubles
@@ -37,6 +38,8 @@ class Track:
     """Quaternion wxyz, body to world."""
     rate: Reals
     """rad/s, body frame."""
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,8 @@ class Rollout:
     log: Log = field(repr=False)
     event_times: Reals = field(repr=False)
     """(rows,) times of the log's resets (s); those of impacts differentiate."""
+
+    __repr__ = brief
 
 
 def rollout(
