@@ -99,9 +99,7 @@ def choice(field: str, value: object, options: Collection[str]) -> str:
     """`value` when it is one of `options`; else the error lists them and names the nearest."""
     if not isinstance(value, str) or value not in options:
         listed = ", ".join(sorted(options))
-        raise InputError(
-            f"{field} is {reprlib.repr(value)}{_nearest(value, options)}; choose from: {listed}."
-        )
+        raise InputError(f"{field} is {reprlib.repr(value)}{nearest(value, options)}; choose from: {listed}.")
     return value
 
 
@@ -124,11 +122,18 @@ def mapping(
     for key in value:
         known = None if optional is None else [*required, *optional]
         if known is not None and key not in known:
-            raise InputError(f"{where}: there is no field {reprlib.repr(key)}{_nearest(key, known)}.")
+            raise InputError(f"{where}: there is no field {reprlib.repr(key)}{nearest(key, known)}.")
     for key in required:
         if key not in value:
             raise InputError(f"{where}: the field '{key}' is missing.")
     return value
+
+
+def nearest(word: object, options: Collection[str]) -> str:
+    """` (did you mean 'x'?)` when one of `options` is close to `word`, else nothing; case does not matter."""
+    plain = {str(option).lower(): str(option) for option in options}
+    near = difflib.get_close_matches(str(word)[:80].lower(), plain, n=1)
+    return f" (did you mean '{plain[near[0]]}'?)" if near else ""
 
 
 def read_only(array: Numbers) -> Numbers:
@@ -147,12 +152,6 @@ def _array(field: str, value: object) -> Numbers:
         return array.astype(np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{field} must be numbers, not {reprlib.repr(value)}.") from None
-
-
-def _nearest(word: object, options: Collection[str]) -> str:
-    """` (did you mean 'x'?)` when one of `options` is close to `word`, else nothing."""
-    near = difflib.get_close_matches(str(word), options, n=1)
-    return f" (did you mean '{near[0]}'?)" if near else ""
 
 
 def _short(array: Numbers) -> str:

@@ -110,3 +110,33 @@ def test_options_reach_the_environment() -> None:
         SlungHover().step(np.zeros(4, np.float32))
     with pytest.raises(InputError, match="NEXT_STEP or SAME_STEP"):
         SlungHoverVector(2, autoreset_mode=AutoresetMode.DISABLED)
+
+
+def test_flights_are_rendered_as_pictures(short) -> None:
+    env = RigEnv(short, render_mode="rgb_array")
+    with pytest.raises(InputError, match="^reset must be called before render.$"):
+        env.render()
+    env.reset(seed=0)
+    first = env.render()
+    env.step(np.ones(4, np.float32))
+    second = env.render()
+    assert first.shape == (480, 480, 3) and first.dtype == np.uint8 and first.std() > 5
+    assert (first != second).any(), "it moves"
+    assert env.metadata["render_fps"] == 50 and RigEnv(short).render() is None
+    with pytest.raises(InputError, match="render_mode must be rgb_array, or None, not 'human'"):
+        RigEnv(short, render_mode="human")
+    many = RigVectorEnv(3, short, render_mode="rgb_array")
+    many.reset(seed=0)
+    pictures = many.render()
+    assert pictures is not None and len(pictures) == 3 and np.array_equal(pictures[0], first)
+    assert (pictures[1] != first).any()
+
+
+def test_a_gate_stands_in_its_picture() -> None:
+    from skyrig.envs.courses import Passage
+
+    task = build("gate").task
+    frame = task.drawn(Passage(np.array([0.0, 0.3, -0.1])))
+    middle = frame.mean((0, 1)) - np.asarray(task.place)
+    assert frame.shape == (4, 2, 3) and np.allclose(middle, [0.0, 0.3, -0.1])
+    assert np.allclose(np.ptp(frame.reshape(-1, 3), axis=0), [0.0, 1.0, 1.2]), "1 m wide and 1.2 m high"

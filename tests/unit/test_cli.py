@@ -1,13 +1,15 @@
 """The command line: what it prints, what it leaves behind, and how it refuses."""
 
+import inspect
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from skyrig.cli import _each_set, main
+from skyrig.cli import COMMANDS, _each_by_itself, main
 from skyrig.flight import Flight
 from skyrig.scenario import bundled_text, load, names
 
@@ -45,13 +47,79 @@ def test_show_prints_a_summary_or_the_file(capfd: pytest.CaptureFixture[str]) ->
 
 def test_check_tells_what_is_fine(capfd: pytest.CaptureFixture[str], here: Path) -> None:
     (here / "good.yaml").write_text(GOOD)
-    code, out, err = run(capfd, "check", "good.yaml", "five-dragonflies-links")
-    assert (code, err) == (0, "") and out.startswith("good.yaml: fine, 1 dragonfly") and "overlapping" in out
+    code, out, err = run(capfd, "check", "good.yaml", "figure-8")
+    assert (code, err) == (0, "") and out.startswith("good.yaml: fine, 1 dragonfly")
     (here / "bad.yaml").write_text(GOOD.replace("duration: 0.6", "duraton: 0.6"))
     code, out, err = run(capfd, "check", "bad.yaml", "good.yaml")
     assert (
         code == 2 and "did you mean 'duration'" in err and err.count("\n") == 1 and "good.yaml: fine" in out
     )
+
+
+def test_warnings_are_told_by_check_show_and_fly_alike_and_strict_refuses(
+    capfd: pytest.CaptureFixture[str], here: Path
+) -> None:
+    long = "Cable 0 is 800 m long: were millimetres or centimetres typed for metres?"
+    (here / "long.yaml").write_text(GOOD.replace("length: 0.5", "length: 800"))
+    code, out, err = run(capfd, "check", "long.yaml")
+    assert code == 0 and "can be flown, but deserves a second look" in out
+    assert err == f"long.yaml: warning: {long}\n"
+    assert run(capfd, "show", "long.yaml")[2] == err
+    for command in (["check"], ["show"], ["show", "--yaml"], ["fly", "--duration", "0.1"]):
+        assert run(capfd, *command, "long.yaml", "--strict") == (2, "", f"long.yaml: {long}\n")
+    assert [path.name for path in here.iterdir()] == ["long.yaml"]
+    code, out, err = run(capfd, "check", "long.yaml", "figure-8", "--strict")
+    assert code == 2 and "figure-8: fine" in out and "long.yaml" not in out
+
+
+def test_a_shorter_flight_leaves_out_what_would_happen_later(capfd: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capfd, "show", "three-dragonflies-poke", "--set", "duration=1")
+    assert code == 0 and "happens" not in out and "duration                1 s" in out
+    left_out = "happenings[0] (poke at 2 s) is left out: the flight ends at 1 s."
+    assert err == f"scenarios/three-dragonflies-poke.yaml: {left_out}\n"
+    code, out, err = run(capfd, "show", "six-dragonflies-thrust-loss", "--yaml", "--set", "duration=5")
+    assert code == 0 and "until" not in out and "factor: 0.65" in out
+    assert err.endswith("(thrust-loss at 3 s) lasts until the end: the flight ends at 5 s, before 8 s.\n")
+    longer = ["--set", "happenings[0].time=15", "duration=16"]
+    code, out, err = run(capfd, "show", "three-dragonflies-poke", *longer)
+    assert (code, err) == (0, "") and "poke at 15 s" in out
+    code, out, err = run(capfd, "show", "three-dragonflies-poke", "--set", "duration=-1")
+    assert (code, out) == (2, "") and "duration must be a number above 0 (s), not -1" in err
+
+
+@pytest.mark.parametrize(
+    "what, words",
+    [
+        ("vehicles", ["dragonfly-bullnose", "0.80 to 7.07", "2.88"]),
+        ("payloads", ["point-mass", "cable-3-figures", "prism"]),
+        ("controllers", ["yaw-decoupled", "most_turning", "N m s/rad", "bandwidth of the position"]),
+        ("references", ["figure-8", "radius", "required", "Time to reach the full rate (s)"]),
+        ("elements", ["thrust-loss", "Impulse, world frame (N s)", "rotor_lag", "Of positions (m)"]),
+    ],
+)
+def test_everything_a_scenario_may_name_is_listed(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, what: str, words: list[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    code, out, err = run(capfd, "list", what)
+    assert (code, err) == (0, "") and all(word in out for word in words)
+
+
+def test_every_gain_and_every_parameter_has_a_meaning() -> None:
+    from skyrig.cli.listing import arguments
+    from skyrig.planning import REFERENCES
+    from skyrig.scenario.controllers import CONTROLLERS, OPEN_LOOP
+    from skyrig.scenario.gains import gains
+
+    for name in set(CONTROLLERS) - {OPEN_LOOP}:
+        for mechanism in CONTROLLERS[name].mechanisms:
+            for flavour in ("full", "published"):
+                for gain, meaning in gains(name, flavour, mechanism).items():
+                    assert meaning is not None and meaning.unit and meaning.text, (name, flavour, gain)
+    for name, builder in REFERENCES.items():
+        told = arguments(inspect.getdoc(builder) or "")
+        asked = set(inspect.signature(builder).parameters) - {"directory"}
+        assert asked <= {key for key, text in told.items() if text}, name
 
 
 def test_schema_is_json(capfd: pytest.CaptureFixture[str]) -> None:
@@ -60,8 +128,18 @@ def test_schema_is_json(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_flying_leaves_a_flight_pictures_and_a_report(capfd: pytest.CaptureFixture[str], here: Path) -> None:
-    code, out, _ = run(capfd, "fly", "drop-open-loop", "--duration", "0.3", "--set", "rig.payload.mass=0.05")
-    assert code == 0 and "comes taut at t = 0.210412914 s" in out and "momentum lost" in out
+    code, out, _ = run(
+        capfd,
+        "fly",
+        "drop-open-loop",
+        "--duration",
+        "0.3",
+        "--set",
+        "rig.payload.mass=0.05",
+        "--record-rate",
+        "20",
+    )
+    assert code == 0 and "comes taut at t = 0.210 s" in out and "impulse (mN s)" in out
     folder = here / "flights" / "drop-open-loop"
     made = {path.name for path in folder.iterdir()}
     assert made == {"flight.npz", "scenario.yaml", "metrics.json", "report.html"} | {
@@ -71,11 +149,16 @@ def test_flying_leaves_a_flight_pictures_and_a_report(capfd: pytest.CaptureFixtu
     assert json.loads((folder / "metrics.json").read_text())["events"] == {"impact": 1}
     flight = Flight.load(folder)
     assert flight.rig.payload_mass == 0.05 and flight.times[-1] == 0.3
+    early = flight.times[flight.times < 0.11]
+    assert np.allclose(early, [0.0, 0.05, 0.1], atol=1e-9), "of every step, one in 0.05 s; more at the impact"
+    assert flight.metrics["cables"][0]["tension_max"] >= flight.cables.tension.max()
 
     code, out, _ = run(capfd, "export", "flights/drop-open-loop", "--csv")
     assert code == 0 and out.split() == [f"flights/drop-open-loop/flight{end}.csv" for end in ("", "-events")]
     code, out, _ = run(capfd, "compare", "flights/drop-open-loop", "flights/drop-open-loop/flight.npz")
     assert code == 0 and "largest distance between the payload" in out
+    assert "first:  flights/drop-open-loop\nsecond: flights/drop-open-loop/flight.npz\n" in out
+    assert all("…" not in line for line in out.splitlines()), "nothing is cut"
     code, out, _ = run(capfd, "plot", "flights/drop-open-loop", "--out", "elsewhere")
     assert code == 0 and (here / "elsewhere" / "report.html").is_file()
 
@@ -84,6 +167,15 @@ def test_flying_leaves_a_flight_pictures_and_a_report(capfd: pytest.CaptureFixtu
     "arguments, sentence",
     [
         (["show", "drop-open-lop"], "did you mean 'drop-open-loop'"),
+        (["chek", "text.yaml"], "'chek' is no command (did you mean 'check'?)"),
+        (["list", "vehicels"], "did you mean 'vehicles'?"),
+        (["check", "texd.yaml"], "there is no such file (did you mean 'text.yaml'?)"),
+        (["reproduce", "rotrtm"], "did you mean 'rotortm'?"),
+        (["fly", "figure-8", "--set", "reference.priod=3"], "did you mean 'period'?"),
+        (["fly", "figure-8", "--set", "rig.vehicles=Dragonfli"], "did you mean 'dragonfly'?"),
+        (["sweep", "figure-8", "--vary", "seed=unifrom(1,2)"], "did you mean 'uniform'?"),
+        (["sweep", "figure-8", "--sampler", "sobel"], "did you mean 'sobol'?"),
+        (["sweep", "figure-8", "--engine", "bach"], "did you mean 'batch'?"),
         (["check", "nothing.yaml"], "nothing.yaml cannot be read: there is no such file"),
         (["check", "text.yaml"], "text.yaml must hold a mapping"),
         (["check", "binary.yaml"], "binary.yaml cannot be read: it is not UTF-8 text"),
@@ -96,6 +188,7 @@ def test_flying_leaves_a_flight_pictures_and_a_report(capfd: pytest.CaptureFixtu
         (["fly", "drop-open-loop", "--set", "rig.payload.mass"], "must be path=value"),
         (["fly", "drop-open-loop", "--set", "rig.payload.mass=heavy"], "must be a number (kg), not 'heavy'"),
         (["fly", "drop-open-loop", "--duration", "-1"], "duration must be a number above 0 (s), not -1"),
+        (["fly", "drop-open-loop", "--record-rate", "0"], "record.rate must be a number above 0 (Hz), not 0"),
         (["fly", "drop-open-loop", "--seed", "-1"], "seed must be a whole number at least 0, not -1"),
         (["fly", "drop-open-loop", "--out", "text.yaml"], "text.yaml is in the way"),
         (["fly", "drop-open-loop", "--controller", "mine.py"], "--controller must be FILE.py:NAME"),
@@ -116,7 +209,17 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(
     assert {path.name for path in here.iterdir()} == {"text.yaml", "binary.yaml"}
 
 
-@pytest.mark.parametrize("arguments", [["list"], ["show", "figure-8"], ["check", "figure-8"], ["schema"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["list"],
+        ["list", "controllers"],
+        ["list", "references"],
+        ["show", "figure-8"],
+        ["check", "figure-8"],
+        ["schema"],
+    ],
+)
 def test_looking_at_scenarios_never_imports_jax(arguments: list[str]) -> None:
     program = (
         "import sys; from skyrig.cli import main; main(sys.argv[1:]); "
@@ -138,11 +241,14 @@ def test_the_command_itself_refuses_without_a_traceback(here: Path) -> None:
 
 
 def test_several_settings_may_follow_one_another() -> None:
-    assert _each_set(["fly", "--set", "a=1", "b=2", "--seed", "3", "x=4"]) == [
+    assert _each_by_itself(["fly", "--set", "a=1", "b=2", "--seed", "3", "x=4"]) == [
         *("fly", "--set", "a=1", "--set", "b=2", "--seed", "3", "x=4")
     ]
-    assert _each_set(["fly", "--set", "a=1", "name", "--set", "b=2"]) == [
+    assert _each_by_itself(["fly", "--set", "a=1", "name", "--set", "b=2"]) == [
         *("fly", "--set", "a=1", "name", "--set", "b=2")
+    ]
+    assert _each_by_itself(["sweep", "--vary", "a=u(1,2)", "b=u(1,2)", "--grid", "c=1", "d=2", "name"]) == [
+        *("sweep", "--vary", "a=u(1,2)", "--vary", "b=u(1,2)", "--grid", "c=1", "--grid", "d=2", "name")
     ]
 
 
@@ -150,3 +256,11 @@ def test_a_version_and_help_are_there(capfd: pytest.CaptureFixture[str]) -> None
     assert run(capfd, "--version")[1].startswith("0.")
     code, out, _ = run(capfd, "--help")
     assert code == 0 and all(command in out for command in ("list", "show", "check", "fly", "compare"))
+    for command in COMMANDS:
+        code, out, _ = run(capfd, command, "--help")
+        assert code == 0 and "usage: skyrig" in out and "None" not in out, command
+
+
+def test_shells_can_complete(capfd: pytest.CaptureFixture[str]) -> None:
+    code, script, _ = run(capfd, "--tyro-print-completion", "bash")
+    assert code == 0 and all(word in script for word in (*COMMANDS, "--duration", "--vary"))

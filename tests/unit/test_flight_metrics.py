@@ -182,5 +182,5 @@ def test_the_real_time_factor_is_handed_in_and_tables_carry_units() -> None:
     found = metrics(flight(np.linspace(0, 10, 11)), windows={"middle": (4.0, 6.0)}, wall_seconds=0.5)
     assert found["real_time_factor"] == 20.0 and set(found["tracking"]) == {"whole", "middle"}
     lines = {name: (value, unit) for name, value, unit in rows(found)}
-    assert lines["position error, rms (middle, 4 to 6 s)"] == (0.0, "mm")
-    assert lines["times faster than real time"] == (20.0, "")
+    assert lines["position error, rms (middle, 4 to 6 s)"] == (0.0, "m")
+    assert lines["flown at, compilation included"] == (20.0, "x real time")

@@ -87,7 +87,7 @@ def test_documentation_tells_the_numbers_of_the_files(load: Payload) -> None:
 @pytest.mark.parametrize(
     "changes, sentence",
     [
-        ({"shape": {"kind": "sphere"}}, "shape: kind is 'sphere'; choose from: box, point, prism."),
+        ({"shape": {"kind": "sphere"}}, "shape: kind is 'sphere'; choose from: box, cylinder, point, prism."),
         ({"shape": {"kind": "box"}}, "shape: the field 'size' is missing."),
         ({"shape": {"kind": "box", "size": [1, 1, -1]}}, "shape: size must be above zero"),
         ({"shape": {"kind": "prism", "height": 1, "outline": [[0, 0]]}}, "at least three vertices"),
@@ -106,10 +106,37 @@ def test_payloads_that_cannot_be_are_refused(changes: dict[str, object], sentenc
 
 
 def test_an_attitude_needs_an_inertia() -> None:
-    fields = dict(read_bundled("payloads", "box"))
+    fields = dict(read_bundled("payloads", "triangle"))
     del fields["inertia"]
     with pytest.raises(InputError, match="needs an inertia"):
         Payload.from_dict(fields)
+
+
+def test_a_box_or_cylinder_without_inertia_is_uniform() -> None:
+    fields = dict(read_bundled("payloads", "box"))
+    given = fields.pop("inertia")
+    np.testing.assert_allclose(np.diag(Payload.from_dict(fields).inertia), given, rtol=1e-6)
+    drum = Payload.from_dict(
+        {"name": "drum", "mass": 2.0, "shape": {"kind": "cylinder", "radius": 0.3, "height": 0.4}}
+    )
+    np.testing.assert_allclose(
+        np.diag(drum.inertia), [2 * (0.09 / 4 + 0.16 / 12)] * 2 + [2 * 0.09 / 2], rtol=1e-12
+    )
+    assert not drum.is_point and drum.shape.corners[:, 2].max() == 0.2
+    np.testing.assert_allclose(np.linalg.norm(drum.shape.corners[:, :2], axis=1), 0.3, rtol=1e-12)
+
+
+def test_a_prism_turns_as_its_outline_says() -> None:
+    box = Box(np.array([0.5, 0.2, 0.1]))
+    turn = np.array([[np.cos(0.4), -np.sin(0.4)], [np.sin(0.4), np.cos(0.4)]])
+    rim = np.array([[0.25, -0.1], [0.25, 0.1], [-0.25, 0.1], [-0.25, -0.1]])
+    both = np.eye(3)
+    both[:2, :2] = turn
+    for outline in (rim, rim[::-1]):
+        prism = Prism(outline @ turn.T + [0.3, -1.0], 0.1)  # turned and moved, either way round
+        np.testing.assert_allclose(prism.inertia(3.0), both @ box.inertia(3.0) @ both.T, atol=1e-12)
+    triangle = Prism(np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 1.0]]), 1e-9)
+    np.testing.assert_allclose(triangle.inertia(18.0)[:2, :2], [[1.0, 1.5], [1.5, 9.0]], atol=1e-9)
 
 
 def test_a_point_is_held_at_its_point() -> None:

@@ -50,8 +50,8 @@ def test_context_fills_in_what_is_left_open() -> None:
     [
         (3, "reference must name its type, one of hover, .*; not 3"),
         ({"radius": 1}, "reference must name its type"),
-        ("crcle", "reference.type must be one of .*, such as circle; not 'crcle'"),
-        ({**CIRCLE, "radios": 1}, "reference.radios is not a parameter of circle: .*such as radius"),
+        ("crcle", r"reference.type must be one of .*\(did you mean 'circle'\?\), not 'crcle'"),
+        ({**CIRCLE, "radios": 1}, "reference.radios is not a parameter of circle: .*did you mean 'radius'"),
         ({"type": "circle", "period": 6}, "reference.radius must be given for a circle"),
         ({**CIRCLE, "radius": -1}, "reference.radius must be above zero, not -1"),
         ({**CIRCLE, "radius": "big"}, "reference.radius must be numbers, not 'big'"),
@@ -249,3 +249,41 @@ def test_a_missing_table_is_refused_by_name(tmp_path: Path) -> None:
 def test_jax_parameters_of_the_wrong_shape_are_refused_too() -> None:
     with pytest.raises(InputError, match="end must have shape 3, not shape 2"):
         planning.line(end=jnp.zeros(2))
+
+
+def recorded_circle(noise: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Times (s), true and noisy samples of a turn from rest to rest at 100 Hz."""
+    t = np.linspace(0, 6, 601)
+    s = t / 6
+    angle = 2 * np.pi * s**4 * (35 - 84 * s + 70 * s**2 - 20 * s**3)
+    true = np.stack([np.cos(angle), np.sin(angle), 1 + 0 * t, 0 * t, 0 * t, angle], axis=1)
+    return t, true, true + noise * np.random.default_rng(1).standard_normal(true.shape)
+
+
+@pytest.mark.parametrize("ends", ["free", "rest"])
+def test_a_smoothed_table_goes_between_noisy_samples(ends: str) -> None:
+    t, true, noisy = recorded_circle(1e-3)
+    smooth, rough = (from_samples(t, noisy, ends=ends, smooth=each) for each in (0.5, None))
+    motion, shaken = smooth.sample(t), rough.sample(t)
+    assert np.abs(motion.position[:, 0] - true[:, :3]).max() < 2e-3
+    assert np.abs(motion.euler[:, 0] - true[:, 3:]).max() < 2e-3
+    exact = from_samples(t, true).sample(t)
+    for order, gain in ((1, 5), (2, 50)):
+        near, far = (np.abs(it.position - exact.position)[:, order].max() for it in (motion, shaken))
+        assert gain * near < far
+    assert smooth.misfit == pytest.approx(1e-3 * np.sqrt(3), rel=0.05) and rough.misfit == 0
+    if ends == "rest":
+        edges = smooth.sample(np.array([0.0, 6.0]))
+        assert np.abs(edges.position[:, 1:4]).max() < 1e-6 and smooth.rest_orders == (3, 3)
+
+
+def test_smoothing_leaves_a_smooth_motion_alone_also_across_gaps() -> None:
+    t, true, _ = recorded_circle(0.0)
+    kept = (t < 2) | (t > 2.8)
+    motion = from_samples(t[kept], true[kept], ends="rest", smooth=0.2)
+    assert motion.misfit < 1e-4
+    assert np.abs(motion.sample(t).position[:, 0] - true[:, :3]).max() < 5e-3, "0.8 s are missing"
+    with pytest.raises(InputError, match="must hold at least 8 samples"):
+        from_samples(t[:7], true[:7], smooth=0.01)
+    with pytest.raises(InputError, match="reference.smooth must be above zero, not -1"):
+        build({"type": "table", "file": "x.csv", "smooth": -1})

@@ -223,11 +223,3 @@ def test_files_that_a_reference_names_lie_beside_the_scenario(tmp_path: Path) ->
     assert made.motions.duration == 2.9
     again = Scenario.from_text(made.to_yaml(), directory="/nowhere")
     assert again.spec == made.spec, "the resolved scenario can be read from anywhere"
-
-
-def test_thin_margins_and_crowds_are_remarked() -> None:
-    heavy = Scenario.from_dict(scenario(rig=rig(payload={"type": "triangle", "mass": 0.5})))
-    assert heavy.remarks == ("The team lifts only 1.04 times the rig's weight.",)
-    assert "overlapping" in load("five-dragonflies-links").remarks[0]
-    low = Scenario.from_dict(scenario(reference=CIRCLE | {"start": [0, 0, -1]}))
-    assert low.remarks == ("The reference goes down to z = -1 m, below the ground.",)

@@ -7,21 +7,24 @@ scenarios needs no JAX, so each command imports what it needs when it runs.
 from __future__ import annotations
 
 import os
+import reprlib
 import sys
 from collections.abc import Sequence
 
 import tyro
 
+from skyrig.checks import nearest
 from skyrig.cli.flights import compare, export, fly, plot
+from skyrig.cli.listing import list_known
 from skyrig.cli.papers import reproduce
-from skyrig.cli.scenarios import check, list_scenarios, schema, show
+from skyrig.cli.scenarios import check, schema, show
 from skyrig.cli.studio import studio
 from skyrig.cli.sweeps import sweep
 from skyrig.cli.tuning import tune
 from skyrig.errors import FlightDiverged, InputError
 
 COMMANDS = {
-    "list": list_scenarios,
+    "list": list_known,
     "show": show,
     "check": check,
     "schema": schema,
@@ -35,6 +38,9 @@ COMMANDS = {
     "reproduce": reproduce,
 }
 
+SEVERAL = ("--set", "--vary", "--grid")
+"""Options after which several values may follow one another."""
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the `skyrig` command with `arguments`, those of the process if left out."""
@@ -45,8 +51,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(__version__)
         return
     try:
+        if given and not given[0].startswith("-") and given[0] not in COMMANDS:
+            near = nearest(given[0], COMMANDS)
+            raise InputError(
+                f"{reprlib.repr(given[0])} is no command{near}; 'skyrig --help' lists all commands."
+            )
         tyro.extras.subcommand_cli_from_dict(
-            COMMANDS, prog="skyrig", description="Fly multirotors that carry payloads.", args=_each_set(given)
+            COMMANDS,
+            prog="skyrig",
+            description="Fly multirotors that carry payloads.",
+            args=_each_by_itself(given),
+            config=(tyro.conf.DisallowNone,),
         )
         sys.stdout.flush()
     except InputError as error:
@@ -66,15 +81,17 @@ def _leave(reason: object, code: int) -> None:
     sys.exit(code)
 
 
-def _each_set(arguments: list[str]) -> list[str]:
-    """`--set a=1 b=2` as `--set a=1 --set b=2`."""
+def _each_by_itself(arguments: list[str]) -> list[str]:
+    """`--set a=1 b=2` as `--set a=1 --set b=2`, and the same of the other options that take paths."""
     written: list[str] = []
-    setting = False
+    option = None
     for argument in arguments:
-        if setting and written[-1] != "--set" and not argument.startswith("-") and "=" in argument:
-            written.append("--set")
-        elif argument != "--set" and written and written[-1] != "--set":
-            setting = False
-        setting = setting or argument == "--set"
+        if argument in SEVERAL:
+            option = argument
+        elif option is not None and written[-1] != option:
+            if argument.startswith("-") or "=" not in argument:
+                option = None
+            else:
+                written.append(option)
         written.append(argument)
     return written

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from skyrig.cli.scenarios import Changes, changed, folder_of
+from skyrig.cli.scenarios import Amount, Changes, Rate, Seconds, changed, folder_of, heed
 from skyrig.errors import FlightDiverged, InputError
 
 if TYPE_CHECKING:
     from skyrig.flight import Flight
     from skyrig.scenario import Scenario
 
-Name = Annotated[str | None, tyro.conf.arg(metavar="SCENARIO")]
+Name = Annotated[str | None, tyro.conf.arg(metavar="SCENARIO", help_behavior_hint="")]
 Folder = Annotated[Path, tyro.conf.arg(metavar="FLIGHT")]
 Directory = Annotated[Path, tyro.conf.arg(metavar="DIR")]
+Elsewhere = Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")]
 
 
 def fly(
@@ -30,11 +31,13 @@ def fly(
     /,
     *,
     changes: tyro.conf.UseAppendAction[Changes] = (),
-    seed: int | None = None,
-    duration: float | None = None,
+    seed: Amount = None,
+    duration: Seconds = None,
+    record_rate: Rate = None,
     out: Directory = Path("flights"),
-    controller: Annotated[str | None, tyro.conf.arg(metavar="FILE.py:NAME")] = None,
+    controller: Annotated[str | None, tyro.conf.arg(metavar="FILE.py:NAME", help_behavior_hint="")] = None,
     report: bool = True,
+    strict: bool = False,
 ) -> None:
     """Fly a scenario and write its flight, pictures and report.
 
@@ -43,15 +46,21 @@ def fly(
         changes: Values to change, such as rig.payload.mass=0.3.
         seed: Seed of everything random, in place of the scenario's.
         duration: How long to fly (s), in place of the scenario's.
+        record_rate: Samples kept a second (Hz); as many as 5 MB a minute hold if left out. Metrics and
+            events come from every step all the same.
         out: Folder in which the flight's own folder is made.
         controller: Your controller in place of the scenario's: a Python file and a name in it.
         report: Whether to draw pictures and write report.html.
+        strict: Take warnings for errors.
     """
     from rich.console import Console
 
     from skyrig.scenario import DEFAULT
 
-    known = changed(scenario or DEFAULT, changes, seed=seed, duration=duration)
+    known = changed(
+        scenario or DEFAULT, changes, seed=seed, duration=duration, **{"record.rate": record_rate}
+    )
+    heed(known, strict)
     folder = out / known.name
     for place in (out, folder):
         if place.exists() and not place.is_dir():
@@ -64,6 +73,7 @@ def fly(
     console = Console(highlight=False)
     with Drawers() if report else nullcontext() as drawers:
         flight = _flown(known, own, controller)
+        flight = flight if known.spec.record is not None else flight.thinned()
         saved = flight.save(folder)
         write_whole(folder / "scenario.yaml", flight.scenario)
         write_whole(folder / "metrics.json", json.dumps(flight.metrics, indent=2) + "\n")
@@ -87,7 +97,7 @@ def _flown(scenario: Scenario, own: Any, controller: str | None) -> Flight:
         raise InputError(f"--controller {controller!r} failed: {own_fault(error, file)}.") from None
 
 
-def plot(flight: tyro.conf.Positional[Folder], /, *, out: Directory | None = None) -> None:
+def plot(flight: tyro.conf.Positional[Folder], /, *, out: Elsewhere = None) -> None:
     """Draw a flight's pictures and write its report.
 
     Args:
@@ -113,26 +123,29 @@ def compare(first: tyro.conf.Positional[Folder], second: tyro.conf.Positional[Fo
 
     from skyrig.flight import Flight
     from skyrig.flight.compare import compare as lines
-    from skyrig.flight.tables import shown
+    from skyrig.flight.units import shown
 
     flights = [Flight.load(first), Flight.load(second)]
-    table = Table("", str(first), str(second), "", box=None, pad_edge=False, header_style="bold")
-    table.columns[0].no_wrap = True
+    table = Table("", "first", "second", "", box=None, pad_edge=False, header_style="bold")
+    for column in table.columns:
+        column.no_wrap = True
     for column in table.columns[1:3]:
-        column.justify, column.overflow = "right", "fold"
+        column.justify = "right"
     for name, one, other, unit in lines(*flights):
-        table.add_row(name, shown(one), shown(other), unit)
-    Console(highlight=False).print(table)
+        values, people = shown(unit, [one, other])
+        table.add_row(name, *values, people)
+    console = Console(highlight=False)
+    for place, path in (("first", first), ("second", second)):
+        console.print(f"{place + ':':8}{path}", soft_wrap=True)
+    console.print(table)
 
 
-def export(
-    flight: tyro.conf.Positional[Folder], /, *, csv: bool = False, out: Directory | None = None
-) -> None:
+def export(flight: tyro.conf.Positional[Folder], /, *, csv: bool = False, out: Elsewhere = None) -> None:
     """Write a flight in another format.
 
     Args:
         flight: A flight's folder or .npz file.
-        csv: As CSV: states, reference and tensions in one file, events in another beside it.
+        csv: As CSV: states, reference, tensions, thrusts and moments in one file, events in another.
         out: Folder to write to; the flight's own if left out.
     """
     from skyrig.flight import Flight
@@ -205,21 +218,27 @@ def _tell(flight: Flight, console: Any) -> None:
     """The impacts of a short story, else the numbers."""
     from rich.table import Table
 
-    from skyrig.flight.tables import impact_rows, rows, shown
+    from skyrig.flight.impacts import least_impulse, shown_impacts
+    from skyrig.flight.tables import impact_rows, rows, texts
+    from skyrig.flight.units import shown
 
     numbers = Table("", "", "", box=None, pad_edge=False, show_header=False, title=flight.name)
     numbers.columns[1].justify = "right"
-    for name, value, unit in rows(flight.metrics):
-        numbers.add_row(name, shown(value), unit)
+    for row in texts(rows(flight.metrics)):
+        numbers.add_row(*row)
     console.print(numbers)
-    for impact in flight.impacts[:3]:
-        title = f"Cable {impact.cable} comes taut at t = {impact.time:.9f} s"
+    large, small = shown_impacts(flight)
+    for impact in large[:3]:
+        title = f"Cable {impact.cable} comes taut at t = {impact.time:.3f} s"
         table = Table("", "before", "after", "change", box=None, pad_edge=False, title=title)
         for column in table.columns[1:]:
             column.justify = "right"
         for row in impact_rows(impact):
             table.add_row(*row)
         console.print(table)
+    if len(large) > 3 or small:
+        (least,), unit = shown("N s", [least_impulse(flight)])
+        console.print(f"Not shown: {len(large[3:])} later impacts, and {small} below {least} {unit}.")
 
 
 def _draw(flight: Flight, folder: Path, console: Any, pictures: Mapping[str, bytes] | None = None) -> None:

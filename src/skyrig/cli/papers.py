@@ -10,6 +10,7 @@ from typing import Annotated
 
 import tyro
 
+from skyrig.checks import nearest
 from skyrig.errors import InputError
 from skyrig.papers import PAPERS
 
@@ -38,7 +39,8 @@ def reproduce(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     if paper not in PAPERS:
-        raise InputError(f"There is no paper {paper!r} to reproduce: the papers are {', '.join(PAPERS)}.")
+        listed = f"{', '.join(PAPERS)}{nearest(paper, PAPERS)}"
+        raise InputError(f"There is no paper {paper!r} to reproduce: the papers are {listed}.")
     began = time.perf_counter()
     module = import_module(PAPERS[paper])
     module.choose(table, figure)

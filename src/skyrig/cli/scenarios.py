@@ -1,4 +1,4 @@
-"""Commands that look at scenarios: `list`, `show`, `check`, `schema`. None of them imports JAX."""
+"""Commands that look at scenarios: `show`, `check`, `schema`. None of them imports JAX."""
 
 from __future__ import annotations
 
@@ -17,20 +17,10 @@ if TYPE_CHECKING:
 
 Name = Annotated[str, tyro.conf.arg(metavar="SCENARIO")]
 Files = Annotated[tuple[str, ...], tyro.conf.arg(metavar="FILE")]
+Amount = Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="")]
+Seconds = Annotated[float | None, tyro.conf.arg(metavar="S", help_behavior_hint="")]
+Rate = Annotated[float | None, tyro.conf.arg(metavar="HZ", help_behavior_hint="")]
 Changes = Annotated[tuple[str, ...], tyro.conf.arg(name="set", metavar="PATH=VALUE")]
-
-
-def list_scenarios() -> None:
-    """List the bundled scenarios."""
-    from skyrig.files import read_yaml
-    from skyrig.scenario import bundled_text, names
-
-    table = _table("scenario", "what it shows")
-    for name in names():
-        head, _, _ = bundled_text(name).partition("\nrig:")  # reading whole files would take a second
-        values = read_yaml(head, name)
-        table.add_row(name, " ".join(str(values.get("description", "")).split()))
-    _print(table)
 
 
 def show(
@@ -39,6 +29,7 @@ def show(
     *,
     yaml: bool = False,
     changes: tyro.conf.UseAppendAction[Changes] = (),
+    strict: bool = False,
 ) -> None:
     """Show a scenario.
 
@@ -46,24 +37,26 @@ def show(
         scenario: A bundled scenario's name, or a YAML file.
         yaml: Print it as YAML, ready to be copied and changed.
         changes: Values to change, such as rig.payload.mass=0.3.
+        strict: Take warnings for errors.
     """
     known = changed(scenario, changes)
+    heed(known, strict)
     if yaml:
         text = known.text if known.text is not None else known.to_yaml()
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         return
-    _print(_summary(known))
-    for remark in known.remarks:
-        print(remark)
+    print_table(_summary(known))
 
 
-def check(files: tyro.conf.Positional[Files], /) -> None:
-    """Check scenario files; the first mistake of each is told in one sentence.
+def check(files: tyro.conf.Positional[Files], /, *, strict: bool = False) -> None:
+    """Check scenario files: the first mistake of each, and warnings of what is odd, in one sentence each.
 
     Args:
         files: YAML files, or names of bundled scenarios.
+        strict: Take warnings for errors.
     """
     from skyrig.scenario import Scenario
+    from skyrig.scenario.summary import team
 
     if not files:
         raise InputError("skyrig check needs the name of at least one file.")
@@ -71,13 +64,13 @@ def check(files: tyro.conf.Positional[Files], /) -> None:
     for name in files:
         try:
             known = Scenario.load(name)
+            heed(known, strict)
         except InputError as error:
             print(error, file=sys.stderr)
             bad += 1
             continue
-        print(f"{name}: fine, {_team(known)}, {known.duration:g} s.")
-        for remark in known.remarks:
-            print(f"{name}: {remark}")
+        verdict = "can be flown, but deserves a second look" if known.remarks else "fine"
+        print(f"{name}: {verdict}, {team(known)}, {known.duration:g} s.")
     if bad:
         sys.exit(2)
 
@@ -91,77 +84,56 @@ def schema() -> None:
     print(json.dumps(made(), indent=2))
 
 
+def heed(known: Scenario, strict: bool) -> None:
+    """Print a scenario's remarks to the error stream as warnings, or refuse them all if `strict`."""
+    if strict and known.remarks:
+        raise InputError("\n".join(f"{known.where}: {remark}" for remark in known.remarks))
+    for remark in known.remarks:
+        print(f"{known.where}: warning: {remark}", file=sys.stderr)
+
+
 def changed(name: str, changes: tuple[str, ...], **others: Any) -> Scenario:
-    """A scenario with what the command line says changed; of `others`, None counts as not said."""
+    """A scenario with what the command line says changed; of `others`, None counts as not said.
+
+    A shorter duration leaves out what would happen later, and says so on the error stream.
+    """
     from skyrig.scenario import Scenario
     from skyrig.scenario.overrides import parse_setting
 
     settings: dict[str, object] = dict(parse_setting(text) for text in changes)
     settings |= {key: value for key, value in others.items() if value is not None}
-    return Scenario.load(name).with_overrides(settings)
+    given, seconds = Scenario.load(name), settings.get("duration")
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        return given.with_overrides(settings)
+    known, told = given.lasting(seconds, settings)
+    for sentence in told:
+        print(f"{known.where}: {sentence}", file=sys.stderr)
+    return known
 
 
 def _summary(known: Scenario) -> Table:
-    spec, parts = known.spec, known.parts
-    table = _table(known.name, "")
-    table.add_row("shows", known.description)
-    table.add_row("rig", _team(known))
-    table.add_row("mass", f"{parts.mass:.4g} kg, of it {parts.payload.mass:.4g} kg payload")
-    if parts.cables:
-        table.add_row("cables", ", ".join(f"{cable.length:g}" for cable in parts.cables) + " m")
-    table.add_row("reference", _reference(spec.reference))
-    controller = known.controller
-    flavour = "" if controller.name == "open-loop" else f", {controller.flavour}"
-    table.add_row("controller", f"{controller.name}{flavour}, {spec.loop.control_rate:g} Hz")
-    noisy = [f"{name} {value:g}" for name, value in _items(spec.noise) if value]
-    table.add_row("noise", ", ".join(noisy) or "none")
-    for happening in sorted(spec.happenings, key=lambda it: it.time):
-        table.add_row("happens", f"{_tag(happening)} at {happening.time:g} s")
-    table.add_row("duration", f"{known.duration:g} s")
+    from skyrig.scenario.summary import rows
+
+    table = new_table(known.name, "")
+    for row in rows(known):
+        table.add_row(*row)
     return table
 
 
-def _team(known: Scenario) -> str:
-    kinds: dict[str, int] = {}
-    for frame in known.parts.airframes:
-        kinds[frame.name] = kinds.get(frame.name, 0) + 1
-    vehicles = ", ".join(f"{count} {name}" for name, count in kinds.items())
-    return f"{vehicles} with {known.parts.payload.name} on {known.parts.mechanism}"
-
-
-def _reference(wanted: Any) -> str:
-    if wanted is None:
-        return "none"
-    if isinstance(wanted, str):
-        return wanted
-    if "type" not in wanted:
-        inner = wanted.get("payload") or wanted.get("vehicles")
-        return ", ".join(_reference(one) for one in inner) if isinstance(inner, list) else _reference(inner)
-    if wanted["type"] == "sequence":
-        return " then ".join(_reference(part) for part in wanted["parts"])
-    return str(wanted["type"])
-
-
-def _items(struct: Any) -> list[tuple[str, Any]]:
-    return [(name, getattr(struct, name)) for name in struct.__struct_fields__]
-
-
-def _tag(struct: Any) -> str:
-    return str(struct.__struct_config__.tag)
-
-
-def _table(first: str, second: str) -> Table:
+def new_table(first: str, *others: str) -> Table:
+    """An empty table with these headings, its first column never broken."""
     from rich.table import Table
 
-    table = Table(first, second, box=None, pad_edge=False, header_style="bold")
+    table = Table(first, *others, box=None, pad_edge=False, header_style="bold")
     table.columns[0].no_wrap = True
     return table
 
 
-def _print(thing: Any) -> None:
+def print_table(table: Table) -> None:
+    """Print a table as wide as the terminal."""
     from rich.console import Console
 
-    Console(highlight=False).print(thing)
+    Console(highlight=False).print(table)
 
 
 def folder_of(path: Path) -> Path:

@@ -6,6 +6,8 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,9 +18,9 @@ from skyrig.errors import InputError
 if TYPE_CHECKING:
     from skyrig.studio.app import Studio
 
-What = Annotated[str | None, tyro.conf.arg(metavar="SCENARIO|FLIGHT")]
+What = Annotated[str | None, tyro.conf.arg(metavar="SCENARIO|FLIGHT", help_behavior_hint="")]
 Directory = Annotated[Path, tyro.conf.arg(metavar="DIR")]
-File = Annotated[Path | None, tyro.conf.arg(metavar="FILE")]
+File = Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")]
 
 
 def studio(
@@ -71,7 +73,9 @@ def studio(
         if picture is not None:
             from skyrig.studio.pictures import save
 
-            print(f"Picture: {save(page, picture, at, seconds)}")
+            with _progress(picture) as progress:
+                saved = save(page, picture, at, seconds, progress)
+            print(f"Picture: {saved}")
             return
         print(f"Studio: {page.address}  (Ctrl-C ends it)", flush=True)
         if open_page and has_desktop():
@@ -98,6 +102,23 @@ def check(what: str) -> None:
         from skyrig.scenario import Scenario
 
         Scenario.load(what)
+
+
+@contextmanager
+def _progress(file: Path) -> Iterator[Callable[[int, int], None]]:
+    """A bar on the error stream that fills with a film's frames; until the first one, it is being flown."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"Flying for {file.name}", total=None)
+
+        def drawn(done: int, total: int) -> None:
+            words = f"Drawing {file.name}, {done} of {total} frames"
+            bar.update(task, description=words, completed=done, total=total)
+
+        yield drawn
 
 
 def has_desktop() -> bool:

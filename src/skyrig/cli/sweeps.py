@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import tyro
 
 from skyrig.cli.flights import Directory
-from skyrig.cli.scenarios import Changes, Name, changed
+from skyrig.cli.scenarios import Amount, Changes, Name, changed
 
 Vary = Annotated[tuple[str, ...], tyro.conf.arg(name="vary", metavar="PATH=DISTRIBUTION")]
+Address = Annotated[str | None, tyro.conf.arg(metavar="HOST:PORT", help_behavior_hint="")]
 Grid = Annotated[tuple[str, ...], tyro.conf.arg(name="grid", metavar="PATH=VALUES")]
 
 
@@ -28,33 +29,34 @@ def sweep(
     engine: str = "batch",
     seed: int = 0,
     within: float = 0.5,
-    workers: int | None = None,
-    address: str | None = None,
+    workers: Amount = None,
+    address: Address = None,
     out: Directory = Path("sweep"),
 ) -> None:
     """Fly a scenario many times with some values drawn or on a grid; write a table and pictures.
 
-    Killed and started again with the same words it goes on where it was, to the same table.
+    Stopped and started again with the same arguments, it goes on where it was and gives the same table.
 
     Args:
         scenario: A bundled scenario's name, or a YAML file.
-        vary: A value drawn by chance, such as rig.payload.mass=uniform(0.1,0.3); also loguniform(a,b),
-            normal(mean,deviation) and choice(a,b,...).
+        vary: Values drawn by chance, such as rig.payload.mass=uniform(0.1,0.3); also loguniform(a,b),
+            normal(mean,deviation) and choice(a,b,...). Several may follow one another.
         grid: Values to go through, such as rig.cables.length=0.5,0.8 or 0.5:1:6 (from, to, how many).
+            Several may follow one another, and all their combinations are flown.
         changes: Values to change in all flights, such as duration=10.
-        samples: Flights at every point of the grid.
+        samples: Flights at every point of the grid, with the same draws at each.
         sampler: How values are drawn: random, latin (a Latin hypercube) or sobol.
         engine: Who flies: batch (threads here), processes (joblib), or ray (a cluster).
-        seed: Of everything random.
+        seed: Seed of everything random.
         within: A flight succeeds if it ends this close to its reference (m).
-        workers: Chunks flown at a time; as many as there are cores if left out.
-        address: Of a running Ray cluster; without it one is started here.
+        workers: How many batches of flights to fly at a time; as many as there are cores if left out.
+        address: Address of a running Ray cluster; one is started here if left out.
         out: Folder to write to.
     """
     from rich.console import Console
 
     from skyrig.flight.engines import check_engine, flown, need
-    from skyrig.flight.sweep import Folder, Sweep, parse_grid
+    from skyrig.flight.sweep import CHUNK, Folder, Sweep, parse_grid
     from skyrig.scenario.vary import parse_vary
 
     known = changed(scenario, changes)
@@ -71,10 +73,11 @@ def sweep(
     need("pyarrow", "sweep", "skyrig sweep")
     folder = Folder(out, asked)
     missing = folder.open()
-    with _progress(asked.chunks, asked.chunks - len(missing)) as advance:
+    sizes = {chunk: min(CHUNK, asked.count - CHUNK * chunk) for chunk in missing}
+    with _progress(asked.count, asked.count - sum(sizes.values())) as advance:
         for chunk, part in flown(asked, missing, engine, address, workers) if missing else ():
             folder.put(chunk, part)
-            advance()
+            advance(sizes[chunk])
 
     from skyrig.flight.sweep_plots import save_pictures
     from skyrig.flight.sweep_table import collected, shares, write_table
@@ -89,18 +92,18 @@ def sweep(
 
 
 @contextmanager
-def _progress(total: int, done: int) -> Iterator[Any]:
-    """A bar that fills with chunks; until the first of them, code is being compiled."""
+def _progress(total: int, done: int) -> Iterator[Callable[[int], None]]:
+    """A bar that fills with flights; until the first of them, code is being compiled."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"Preparing {total - done} of {total} chunks", total=total, completed=done)
+        task = bar.add_task(f"Preparing {total - done} of {total} flights", total=total, completed=done)
 
-        def advance() -> None:
-            bar.update(task, advance=1)
+        def advance(flights: int) -> None:
+            bar.update(task, advance=flights)
             finished = int(bar.tasks[0].completed)
-            bar.update(task, description=f"Flying, {finished} of {total} chunks")
+            bar.update(task, description=f"Flying, {finished} of {total} flights")
 
         yield advance

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int
 
 from skyrig.control.interface import Measurement
@@ -130,6 +131,13 @@ class Gate(Task):
         struck = outside.any(0) | scraped.any(0)
         passed = (load & ~outside).any(0) & (after.payload.position[0] > centre[0])
         return Verdict(jnp.where(passed & ~struck, self.prize, 0.0), struck)
+
+    def drawn(self, memory: Passage) -> np.ndarray:
+        """The opening's frame."""
+        wide, high = np.asarray(self.half, dtype=float)
+        corners = np.array([[0, -wide, -high], [0, wide, -high], [0, wide, high], [0, -wide, high]])
+        placed = np.asarray(self._centre(memory), dtype=float) + corners
+        return np.stack([placed, np.roll(placed, -1, axis=0)], axis=1)
 
     def _centre(self, memory: Passage) -> Array:
         return self.place.reshape((3,) + (1,) * (memory.centre.ndim - 1)) + memory.centre

@@ -25,6 +25,9 @@ vehicles' body rates (rad/s), a the mean square of the action; -10 in the period
 thrust points below the horizon (`flipped`), or when the state is no longer finite or its events cannot be
 resolved (`diverged`). Truncated after `seconds`.
 
+**Render**: with `render_mode="rgb_array"`, `render()` gives a picture of the rig, of where its load is wanted
+and of the gate: (480, 480, 3) of 8 bits, drawn without a screen; a vector environment gives one a flight.
+
 **Info**: `load_error` (m), `events` (cables going slack or taut in the period), and the reasons above.
 """
 

@@ -112,6 +112,15 @@ class Many:
         self._lanes = [lanes for lanes, _ in flown]
         return jax.tree.map(lambda *leaves: self._joined(leaves), *(outcome for _, outcome in flown))
 
+    def state(self, index: int = 0) -> EnvState:
+        """Where one flight is, without the axes of a batch."""
+        part, rest = divmod(index, self._chunks * self._size)
+        lanes = self._under_way()[part]
+        if self.count == 1:
+            return lanes.state
+        chunk, lane = divmod(rest, self._size)
+        return jax.tree.map(lambda leaf: leaf[chunk, ..., lane], lanes.state)
+
     def close(self) -> None:
         """Let the threads go."""
         if self._pool is not None:

@@ -11,8 +11,10 @@ from skyrig.envs.catalogue import build
 from skyrig.envs.environment import Environment
 from skyrig.envs.extras import need
 from skyrig.envs.many import Many
+from skyrig.envs.render import MODES, check_mode, outline_of, picture
 from skyrig.envs.spaces import action_box, key_of, observation_box, shaped
 from skyrig.errors import InputError
+from skyrig.flight.outlines import Outline
 
 gymnasium = need("gymnasium")
 
@@ -24,23 +26,27 @@ class RigEnv(gymnasium.Env):
         environment: One that was built already, instead of `options`.
         options: What `skyrig.envs.build` takes.
         array_type: "numpy", "jax" or "torch".
+        render_mode: "rgb_array", for pictures by `render`, or None.
     """
 
     TASK: ClassVar[str] = "hover"
-    metadata = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": MODES, "render_fps": 50}
 
     def __init__(
         self,
         environment: Environment | None = None,
         *,
         array_type: str = "numpy",
-        render_mode: None = None,
+        render_mode: str | None = None,
         **options: Any,
     ) -> None:
         self.environment = build(self.TASK, **options) if environment is None else environment
         self.observation_space = observation_box(self.environment)
         self.action_space = action_box(self.environment)
-        self.render_mode = render_mode
+        self.render_mode = check_mode(render_mode)
+        self.metadata = {**self.metadata, "render_fps": round(1 / self.environment.period)}
+        self._looks = (self.TASK if environment is None else None, options.get("scenario"))
+        self._outline: Outline | None = None
         self._give = giver(array_type)
         self._many = Many(self.environment, 1, "never", threads=1)
         self._begun = False
@@ -55,6 +61,16 @@ class RigEnv(gymnasium.Env):
             observation = self._many.reset(key_of(seed)[None])
         self._begun = True
         return self._give(observation)[0], {}
+
+    def render(self) -> Any:
+        """The flight as it is now, (480, 480, 3) of 8 bits, where `render_mode` is "rgb_array"; else None."""
+        if self.render_mode is None:
+            return None
+        if not self._begun:
+            raise InputError("reset must be called before render.")
+        if self._outline is None:
+            self._outline = outline_of(self.environment, *self._looks)
+        return picture(self.environment, self._many.state(), self._outline)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """One control period."""

@@ -54,6 +54,10 @@ class Task(eqx.Module):
         """What the episode remembers, and how far from the wanted place the load starts (m)."""
         return None, self.spread.position * jax.random.uniform(key, (3,), minval=-1.0)
 
+    def drawn(self, memory: Any) -> np.ndarray:
+        """What stands in the load's way, for pictures: (E, 2, 3) line segments (m); of one flight."""
+        return np.zeros((0, 2, 3))
+
     def wanted(self, memory: Any, tick: Int[Array, "*batch"]) -> Wanted:
         """Where the load shall be at a tick of the control rate."""
         place = self.place.reshape((3,) + (1,) * tick.ndim)

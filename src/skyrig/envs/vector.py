@@ -12,8 +12,10 @@ from skyrig.envs.catalogue import build
 from skyrig.envs.environment import Environment
 from skyrig.envs.extras import need
 from skyrig.envs.many import Many
+from skyrig.envs.render import MODES, check_mode, outline_of, picture
 from skyrig.envs.spaces import action_box, key_of, observation_box, shaped
 from skyrig.errors import InputError
+from skyrig.flight.outlines import Outline
 
 gymnasium = need("gymnasium")
 AutoresetMode = gymnasium.vector.AutoresetMode
@@ -33,11 +35,16 @@ class RigVectorEnv(gymnasium.vector.VectorEnv):
         autoreset_mode: NEXT_STEP or SAME_STEP of `gymnasium.vector.AutoresetMode`.
         array_type: "numpy", "jax" or "torch".
         threads: Threads to spread the flights over; one for each core if left out.
+        render_mode: "rgb_array", for pictures by `render`, or None.
         options: What `skyrig.envs.build` takes.
     """
 
     TASK: ClassVar[str] = "hover"
-    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata: dict[str, Any] = {
+        "render_modes": MODES,
+        "render_fps": 50,
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
 
     def __init__(
         self,
@@ -47,7 +54,7 @@ class RigVectorEnv(gymnasium.vector.VectorEnv):
         autoreset_mode: Any = AutoresetMode.NEXT_STEP,
         array_type: str = "numpy",
         threads: int | None = None,
-        render_mode: None = None,
+        render_mode: str | None = None,
         **options: Any,
     ) -> None:
         modes = {AutoresetMode.NEXT_STEP: "next", AutoresetMode.SAME_STEP: "same"}
@@ -56,8 +63,11 @@ class RigVectorEnv(gymnasium.vector.VectorEnv):
         mode = AutoresetMode(autoreset_mode)
         self.environment = build(self.TASK, **options) if environment is None else environment
         self.num_envs = num_envs
-        self.metadata = {"render_modes": [], "autoreset_mode": mode}
-        self.render_mode = render_mode
+        fps = round(1 / self.environment.period)
+        self.metadata = {"render_modes": MODES, "render_fps": fps, "autoreset_mode": mode}
+        self.render_mode = check_mode(render_mode)
+        self._looks = (self.TASK if environment is None else None, options.get("scenario"))
+        self._outline: Outline | None = None
         self.single_observation_space = observation_box(self.environment)
         self.single_action_space = action_box(self.environment)
         batch = gymnasium.vector.utils.batch_space
@@ -84,6 +94,16 @@ class RigVectorEnv(gymnasium.vector.VectorEnv):
         drawn = [int(self.np_random.integers(2**63)) if each is None else each for each in seeds]
         self._begun = True
         return self._give(self._many.reset(np.stack([key_of(each) for each in drawn]))), {}
+
+    def render(self) -> tuple[Any, ...] | None:
+        """A picture of every flight, as `RigEnv.render` draws one, where `render_mode` is "rgb_array"."""
+        if self.render_mode is None:
+            return None
+        if self._outline is None:
+            self._outline = outline_of(self.environment, *self._looks)
+        return tuple(
+            picture(self.environment, self._many.state(k), self._outline) for k in range(self.num_envs)
+        )
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """One control period of every flight."""

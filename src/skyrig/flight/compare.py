@@ -7,19 +7,23 @@ import numpy as np
 from skyrig.errors import InputError
 from skyrig.flight.flight import Flight
 from skyrig.flight.tables import Row, rows
+from skyrig.flight.units import Value
 
-Line = tuple[str, float | int | str | None, float | int | str | None, str]
-"""A name, the first flight's value, the second's, and their unit."""
+Line = tuple[str, Value, Value, str]
+"""A name, the first flight's value, the second's, and their unit (SI); '' where there is but one value."""
 
 
 def compare(first: Flight, second: Flight) -> list[Line]:
     """Every metric that either flight has, and the largest distances between the two."""
-    left = {(name, unit): value for name, value, unit in rows(first.metrics)}
-    right = {(name, unit): value for name, value, unit in rows(second.metrics)}
+    left, right = (
+        {(name, unit): value for name, value, unit in rows(flight.metrics, zeros=True, spans=False)}
+        for flight in (first, second)
+    )
+    every = {**left, **right} if len(left) >= len(right) else {**right, **left}
     lines: list[Line] = [
-        (name, left.get((name, unit)), right.get((name, unit)), unit) for name, unit in {**left, **right}
+        (name, left.get((name, unit)), right.get((name, unit)), unit) for name, unit in every
     ]
-    return lines + [(name, None, value, unit) for name, value, unit in apart(first, second)]
+    return lines + [(name, "", value, unit) for name, value, unit in apart(first, second)]
 
 
 def apart(first: Flight, second: Flight) -> list[Row]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from skyrig.errors import InputError
 from skyrig.flight.flight import Flight, Track, Wanted
 from skyrig.flight.storage import write_whole
 
@@ -21,6 +24,11 @@ _UNITS = {
     "tension": "N",
     "length": "m",
     "taut": "0/1",
+    "commanded_thrust": "N",
+    "thrust": "N",
+    "commanded_moment": "N m",
+    "moment": "N m",
+    "saturated": "1",
 }
 
 
@@ -38,11 +46,11 @@ def columns(flight: Flight) -> dict[str, np.ndarray]:
     for field in ("tension", "length", "taut"):
         for k, column in enumerate(getattr(flight.cables, field).T):
             found[f"cable{k}.{field} ({_UNITS[field]})"] = column
-    return found
+    return found | _inputs(flight)
 
 
 def write_csv(flight: Flight, path: Path) -> list[Path]:
-    """Write states, reference and tensions to `path`, and the events beside it as NAME-events.csv."""
+    """Write everything over time to `path`, and the events beside it as NAME-events.csv."""
     every = columns(flight)
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -56,6 +64,33 @@ def write_csv(flight: Flight, path: Path) -> list[Path]:
     )
     beside = path.with_name(f"{path.stem}-events.csv")
     return [write_whole(path, stream.getvalue()), write_whole(beside, events.getvalue())]
+
+
+def to_pandas(flight: Flight) -> Any:
+    """See `Flight.to_pandas`."""
+    try:
+        pandas = import_module("pandas")
+    except ImportError:
+        raise InputError("flight.to_pandas needs pandas, which is not installed.") from None
+    every = columns(flight)
+    times = every.pop("time (s)")
+    return pandas.DataFrame(every, index=pandas.Index(times, name="time (s)"))
+
+
+def _inputs(flight: Flight) -> dict[str, np.ndarray]:
+    """Thrusts and moments in force at the flight's times: those of the latest row of the inputs."""
+    inputs = flight.inputs
+    if not len(inputs.times):
+        return {}
+    row = np.clip(np.searchsorted(inputs.times, flight.times + 1e-9, side="right") - 1, 0, None)
+    found = {}
+    for k in range(flight.rig.count):
+        for field in ("commanded_thrust", "thrust", "saturated"):
+            found[f"vehicle{k}.{field} ({_UNITS[field]})"] = getattr(inputs, field)[row, k]
+        for field in ("commanded_moment", "moment"):
+            for i, axis in enumerate("xyz"):
+                found[f"vehicle{k}.{field}.{axis} ({_UNITS[field]})"] = getattr(inputs, field)[row, k, i]
+    return found
 
 
 def _bodies(name: str, part: Track | Wanted) -> dict[str, np.ndarray]:

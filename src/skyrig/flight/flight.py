@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from skyrig.brief import brief
+
 Reals = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
@@ -26,6 +28,8 @@ class Track:
     rate: Reals
     """Angular velocity in the body frame (rad/s)."""
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
@@ -42,6 +46,8 @@ class Wanted:
     rate: Reals
     """Body rate in the body frame (rad/s)."""
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, eq=False)
 class Cables:
@@ -53,6 +59,8 @@ class Cables:
     """(T, n) free length (m)."""
     taut: Bools
     """(T, n)."""
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +79,8 @@ class Inputs:
     """(K, n, 3) produced (N m)."""
     saturated: Reals
     """(K, n) share of the vehicle's rotors that are at a limit (1)."""
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +105,8 @@ class RigData:
     """(n, 3) in the payload frame (m)."""
     hooks: Reals
     """(n, 3) in the vehicles' frames (m)."""
+
+    __repr__ = brief
 
     @property
     def count(self) -> int:
@@ -137,6 +149,8 @@ class Impact:
     momentum: Reals
     """(2, 3) of payload and all vehicles together, before and after (kg m/s), world."""
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, eq=False)
 class Flight:
@@ -176,6 +190,32 @@ class Flight:
     def duration(self) -> float:
         """From the first time to the last (s)."""
         return float(self.times[-1] - self.times[0])
+
+    def thinned(self, rate: float | None = None) -> Flight:
+        """A copy with at most `rate` samples a second (Hz); metrics, events and impacts stay as they are.
+
+        Without a rate, as many as a file of 5 MB a minute holds: what `skyrig fly` writes.
+        """
+        from skyrig.flight.thinning import thinned
+
+        return thinned(self, rate)
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame with a row a sample, indexed by time (s), and the columns of the CSV file."""
+        from skyrig.flight.export import to_pandas
+
+        return to_pandas(self)
+
+    def __repr__(self) -> str:
+        noun = "vehicle" if self.rig.count == 1 else "vehicles"
+        team = f"{self.rig.count} {noun} on {self.rig.mechanism}"
+        story = f"{len(self.times)} samples, {len(self.events)} events"
+        return f"Flight({self.name!r}, {team}, {self.duration:g} s, {story})"
+
+    def _repr_html_(self) -> str:
+        from skyrig.flight.notebook import flight_html
+
+        return flight_html(self)
 
     def save(self, path: str | Path) -> Path:
         """Write one file: `path` itself if it ends in .npz, else flight.npz in the folder `path`.

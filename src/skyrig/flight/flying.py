@@ -17,6 +17,7 @@ from skyrig.flight.assembly import assemble
 from skyrig.flight.flight import Flight, Inputs
 from skyrig.flight.impacts import impacts
 from skyrig.flight.metrics import metrics
+from skyrig.flight.thinning import thinned
 from skyrig.scenario import Scenario
 from skyrig.scenario.controllers import OPEN_LOOP
 from skyrig.scenario.parts import RigParts
@@ -43,7 +44,9 @@ def fly(
 
         flight = fly_closed_loop(built, own, progress)
     seconds = time.perf_counter() - began
-    return replace(flight, metrics=metrics(flight, wall_seconds=seconds))
+    flight = replace(flight, metrics=metrics(flight, wall_seconds=seconds))
+    record = known.spec.record
+    return flight if record is None else thinned(flight, record.rate)
 
 
 def _made(maker: Callable[[Built], Any], built: Built) -> Any:

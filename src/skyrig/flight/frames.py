@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from skyrig.brief import brief
 from skyrig.flight.flight import Flight
 
 Reals = npt.NDArray[np.float64]
@@ -39,6 +40,8 @@ class Frames:
     """(T, 3) of the payload (m); None where nobody says where it shall be."""
     wanted_attitude: Reals | None = None
     """(T, 4)."""
+
+    __repr__ = brief
 
     def __len__(self) -> int:
         return len(self.times)
@@ -81,6 +84,11 @@ def of_flight(flight: Flight, rate: float = 60.0) -> Frames:
     step = 1 / rate
     wanted = np.arange(flight.times[0], flight.times[-1] + step, step)
     rows = np.unique(np.clip(np.searchsorted(flight.times, wanted - 1e-9), 0, len(flight.times) - 1))
+    return of_rows(flight, rows)
+
+
+def of_rows(flight: Flight, rows: npt.NDArray[np.integer]) -> Frames:
+    """The frames of some of a flight's samples, by their rows."""
     times = flight.times[rows]
     held = np.clip(np.searchsorted(flight.inputs.times, times + 1e-9, side="right") - 1, 0, None)
     aim = flight.reference

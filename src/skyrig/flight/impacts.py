@@ -6,10 +6,38 @@ from typing import Any
 
 import numpy as np
 
-from skyrig.flight.flight import Impact
+from skyrig.flight.flight import Flight, FlightEvent, Impact
 from skyrig.turns import turn
 
 MOST = 100
+LEAST_CHANGE = 0.01
+"""Impacts that change the payload's speed by less than this are left out of tables and plots (m/s)."""
+AROUND = 0.1
+"""How far the picture of the hardest impact goes to either side of it (s)."""
+
+
+def least_impulse(flight: Flight) -> float:
+    """The smallest impulse of an impact that tables and plots show (N s)."""
+    return LEAST_CHANGE * flight.rig.payload_mass
+
+
+def shown_impacts(flight: Flight) -> tuple[list[Impact], int]:
+    """The impacts that tables show, in order of time, and how many are too small for them."""
+    least = least_impulse(flight)
+    large = [impact for impact in flight.impacts if impact.impulse >= least]
+    return large, len(flight.impacts) - len(large)
+
+
+def shown_events(flight: Flight) -> tuple[list[FlightEvent], int]:
+    """The events without impacts that are too small for tables, and how many these are."""
+    least = least_impulse(flight)
+    found = [event for event in flight.events if event.kind != "impact" or event.impulse >= least]
+    return found, len(flight.events) - len(found)
+
+
+def hardest(flight: Flight) -> Impact | None:
+    """The impact with the largest impulse of those that tables show; None without any."""
+    return max(shown_impacts(flight)[0], key=lambda it: it.impulse, default=None)
 
 
 def impacts(rig: Any, flown: Any) -> tuple[Impact, ...]:

@@ -53,6 +53,16 @@ class Flights:
     def __len__(self) -> int:
         return len(next(iter(self.inputs.values())))
 
+    def __repr__(self) -> str:
+        varied = ", ".join(path for path in self.inputs if path != "seed") or "nothing but the seed"
+        good = int(self.success.sum())
+        return f"Flights({len(self)} flights, {good} succeed, {len(self.metrics)} metrics, varied: {varied})"
+
+    def _repr_html_(self) -> str:
+        from skyrig.flight.notebook import batch_html
+
+        return batch_html(self)
+
 
 def fly_many(
     scenario: Scenario | str | Path,

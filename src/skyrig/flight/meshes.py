@@ -8,25 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from skyrig.flight import colours
 from skyrig.vehicles import Airframe
 from skyrig.vehicles.shapes import Ball, Box, Shape
 
 Reals = npt.NDArray[np.float64]
 Colour = tuple[int, int, int]
 
-COLOURS: tuple[Colour, ...] = (
-    (0, 114, 178),
-    (213, 94, 0),
-    (0, 158, 115),
-    (204, 121, 167),
-    (230, 159, 0),
-    (86, 180, 233),
-)
-"""Of the vehicles in turn: Okabe and Ito's, as in the plots."""
 FRAME: Colour = (62, 66, 74)
 MARK: Colour = (235, 64, 52)
 CARGO: Colour = (196, 160, 110)
-SLACK: Colour = (150, 150, 160)
+SLACK: Colour = colours.rgb(colours.SLACK)
 OVERLAY: Colour = (140, 90, 200)
 """Of everything in a second flight that is drawn over the first."""
 OVERLAY_OPACITY = 0.4
@@ -48,7 +40,7 @@ class Mesh:
 
 def colour(vehicle: int) -> Colour:
     """The colour that stands for a vehicle and its cable."""
-    return COLOURS[vehicle % len(COLOURS)]
+    return colours.rgb(colours.of_vehicle(vehicle))
 
 
 def airframe(frame: Airframe, own: Colour) -> tuple[Mesh, ...]:

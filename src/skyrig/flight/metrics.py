@@ -14,6 +14,7 @@ import numpy as np
 from skyrig.constants import GRAVITY
 from skyrig.flight import distances
 from skyrig.flight.flight import Flight
+from skyrig.flight.impacts import least_impulse
 from skyrig.turns import between, tilted
 
 Window = tuple[float, float]
@@ -41,6 +42,8 @@ def metrics(
         "closest_vehicles": _closest(distances.vehicles(flight)),
         "closest_cable": _closest(distances.cables(flight)),
     }
+    if flight.cables.tension.shape[1]:
+        found["least_impulse"] = least_impulse(flight)
     if wall_seconds is not None:
         found["wall_seconds"] = wall_seconds
         found["real_time_factor"] = flight.duration / wall_seconds
@@ -137,6 +140,7 @@ def _cable(flight: Flight, k: int) -> dict[str, Any]:
         "slack_time": slack_time(flight, k),
         "taut_at_end": bool(taut[-1]),
         "impacts": len(impulses),
+        "small_impacts": sum(impulse < least_impulse(flight) for impulse in impulses),
         "impulse_max": float(max(impulses, default=0.0)),
     }
 

@@ -12,12 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from skyrig.constants import GRAVITY
-from skyrig.errors import InputError
 from skyrig.flight import meshes
 from skyrig.flight.flight import Flight, FlightEvent
 from skyrig.flight.frames import Frames, of_flight
-from skyrig.scenario import Scenario
+from skyrig.flight.outlines import parts_of
 from skyrig.scenario.parts import RigParts
 
 RATE = 30.0
@@ -121,11 +119,8 @@ def page(
 
 def of(flight: Flight) -> str | None:
     """A recorded flight's player, or None where the flight does not carry a scenario to draw it by."""
-    try:
-        parts = Scenario.from_text(flight.scenario, "scenario").parts if flight.scenario else None
-    except InputError:
-        return None
-    if parts is None or parts.count != flight.rig.count:
+    parts = parts_of(flight)
+    if parts is None:
         return None
     return fragment(of_flight(flight, thinned(flight.duration)), parts, flight.events)
 
@@ -146,8 +141,7 @@ def _data(
     frames: Frames, parts: RigParts, events: Sequence[FlightEvent], dark: bool, overlay: Overlay | None
 ) -> dict[str, Any]:
     shown = [frames]
-    scene = {"dark": dark, "ramp": [[place, list(own)] for place, own in meshes.RAMP]}
-    scene |= _rig(frames, parts, events)
+    scene = {"dark": dark, "slack": list(meshes.SLACK), **_rig(frames, parts, events)}
     if overlay is not None:
         shown.append(_during(overlay.frames, float(frames.times[0]), float(frames.times[-1])))
         second = _rig(shown[1], overlay.parts, overlay.events)
@@ -176,7 +170,7 @@ def _rig(frames: Frames, parts: RigParts, events: Sequence[FlightEvent]) -> dict
     return {
         "count": parts.count,
         "cables": cables,
-        "hover": parts.payload.mass * GRAVITY / parts.count,
+        "colours": [list(meshes.colour(k)) for k in range(cables)],
         "thick": 0.004 + 0.004 * min(reach, 2.0),
         "payload": _mesh(meshes.payload(parts.payload.shape)),
         "edges": np.round(meshes.edges(parts.payload.shape).reshape(-1, 3), 4).tolist(),

@@ -178,13 +178,6 @@ function skyrigPlayer(root, data) {
     }
     return points;
   };
-  const ramp = (r) => {
-    const stops = data.ramp;
-    let k = 0;
-    while (k < stops.length - 2 && r > stops[k + 1][0]) k++;
-    const s = Math.min(1, Math.max(0, (r - stops[k][0]) / (stops[k + 1][0] - stops[k][0])));
-    return [0, 1, 2].map((i) => (stops[k][1][i] * (1 - s) + stops[k + 1][1][i] * s) / 255);
-  };
 
   // ---- one moment
   const mix = (a, b, s) => a.map((x, k) => x * (1 - s) + b[k] * s);
@@ -212,9 +205,9 @@ function skyrigPlayer(root, data) {
       const taut = track.taut[row] > 0.5, pull = track.tension[row], length = track.length[row];
       const top = apply(at.team[j], of.hooks[j]), end = cut ? sub(top, [0, 0, length]) : apply(at.load, of.attachments[j]);
       const points = taut || cut ? [top, end] : hanging(top, end, length);
-      const colour = of.tint ? of.tint.map((c) => c / 255) : taut ? ramp(pull / of.hover) : [0.6, 0.6, 0.64];
+      const own = of.tint || of.colours[j], colour = (taut || of.tint ? own : data.slack).map((c) => c / 255);
       for (let p = 1; p < points.length; p++) draw(cube, bar(points[p - 1], points[p], of.thick), { colour });
-      told.push(`<span data-readout="cable-${j}">${j}: ${cut ? "cut" : taut ? pull.toFixed(2) + " N" : "slack"}</span> `);
+      told.push(`<span data-readout="cable-${j}" style="border-bottom: 3px solid rgb(${own})">${j}: ${cut ? "cut" : taut ? pull.toFixed(2) + " N" : "slack"}</span> `);
     }
   };
   const drawTeam = (rig, at, alpha) => {

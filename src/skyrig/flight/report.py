@@ -7,12 +7,17 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
+from skyrig.brief import html_table
 from skyrig.flight import playback, tables
 from skyrig.flight.flight import Flight
+from skyrig.flight.impacts import least_impulse, shown_events, shown_impacts
 from skyrig.flight.storage import write_whole
+from skyrig.flight.units import shown
 
 MOST_EVENTS = 500
 """Longer lists of events are cut off."""
+MOST_IMPACTS = 5
+"""Impacts that have a table of their own."""
 
 _TITLES = {
     "path": "Path",
@@ -27,7 +32,7 @@ body { font: 15px/1.5 system-ui, sans-serif; color: #222 }
 body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 h1, h2 { line-height: 1.2 } h2 { margin-top: 2.2rem }
 table { border-collapse: collapse } td, th { padding: .15rem .8rem .15rem 0; border-bottom: 1px solid #ddd }
-td.number { text-align: right; font-variant-numeric: tabular-nums } th { text-align: left }
+td { font-variant-numeric: tabular-nums }
 img { max-width: 100%; height: auto } pre { background: #f5f5f5; padding: .8rem; overflow-x: auto }
 @media print { body { margin: 0; max-width: none } h2, img { break-inside: avoid } }
 """
@@ -49,11 +54,11 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
         f'<html lang="en"><head><meta charset="utf-8"><title>{escape(flight.name)}</title>',
         f"<style>{_STYLE}{playback.STYLE}</style></head><body>",
         f"<h1>{escape(flight.name)}</h1>",
-        f"<p>{escape(_team(flight))}</p>",
+        f"<p>{escape(team(flight))}</p>",
         "<h2>Numbers</h2>",
-        _table(
+        html_table(
             ("", "", ""),
-            [(name, tables.shown(value), unit) for name, value, unit in tables.rows(flight.metrics)],
+            list(tables.texts(tables.rows(flight.metrics))),
         ),
     ]
     player = playback.of(flight)
@@ -64,16 +69,18 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
             source = base64.b64encode(pictures[name]).decode("ascii")
             parts += [f"<h2>{title}</h2>", f'<img alt="{title}" src="data:image/png;base64,{source}">']
     parts += ["<h2>Events</h2>", _events(flight)]
-    for impact in flight.impacts[:5]:
-        parts.append(f"<h3>Impact of cable {impact.cable} at {impact.time:.9f} s</h3>")
-        parts.append(_table(("", "before", "after", "change"), list(tables.impact_rows(impact))))
+    large, _ = shown_impacts(flight)
+    for impact in large[:MOST_IMPACTS]:
+        parts.append(f"<h3>Impact of cable {impact.cable} at {impact.time:.3f} s</h3>")
+        parts.append(html_table(("", "before", "after", "change"), list(tables.impact_rows(impact))))
     parts += ["<h2>Scenario</h2>", f"<pre>{escape(flight.scenario)}</pre>"]
     listed = ", ".join(f"{name} {number}" for name, number in flight.versions.items())
     parts += [f"<p>Computed with {escape(listed)}.</p>", "</body></html>"]
     return "\n".join(parts)
 
 
-def _team(flight: Flight) -> str:
+def team(flight: Flight) -> str:
+    """One sentence: who carried what, how, and for how long."""
     joined = "on cables" if flight.rig.mechanism == "cables" else "on rigid links"
     noun = "vehicle" if flight.rig.count == 1 else "vehicles"
     return (
@@ -85,28 +92,15 @@ def _team(flight: Flight) -> str:
 def _events(flight: Flight) -> str:
     if not flight.events:
         return "<p>None.</p>"
-    rows = [
-        (
-            f"{event.time:.6f}",
-            event.kind,
-            "" if event.cable is None else str(event.cable),
-            f"{event.impulse:.6f}" if event.impulse else "",
-        )
-        for event in flight.events[:MOST_EVENTS]
-    ]
-    more = len(flight.events) - len(rows)
+    large, small = shown_events(flight)
+    rows = []
+    for event in large[:MOST_EVENTS]:
+        (impulse,), unit = shown("N s", [event.impulse])
+        cable = "" if event.cable is None else str(event.cable)
+        rows.append((f"{event.time:.3f}", event.kind, cable, f"{impulse} {unit}" if event.impulse else ""))
+    more = len(large) - len(rows)
     rest = f"<p>And {more} more.</p>" if more > 0 else ""
-    return _table(("time (s)", "event", "cable", "impulse (N s)"), rows) + rest
-
-
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = ["<table>"]
-    if any(head):
-        lines.append("<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>")
-    for row in rows:
-        cells = [
-            f"<td>{escape(row[0])}</td>",
-            *(f'<td class="number">{escape(cell)}</td>' for cell in row[1:]),
-        ]
-        lines.append("<tr>" + "".join(cells) + "</tr>")
-    return "\n".join([*lines, "</table>"])
+    if small:
+        (least,), unit = shown("N s", [least_impulse(flight)])
+        rest += f"<p>{small} impacts below {least} {unit} are left out.</p>"
+    return html_table(("time (s)", "event", "cable", "impulse"), rows) + rest

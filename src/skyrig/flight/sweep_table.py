@@ -11,6 +11,7 @@ from skyrig.flight.columns import merged, succeeded
 from skyrig.flight.engines import need
 from skyrig.flight.storage import write_whole
 from skyrig.flight.sweep import CHUNK, TABLE, Folder, Sweep
+from skyrig.flight.units import shown
 
 Table = dict[str, np.ndarray]
 
@@ -57,7 +58,8 @@ def shares(sweep: Sweep, table: Table) -> list[tuple[str, str]]:
     for name, unit in (("position_rmse", "m"), ("position_peak", "m"), ("attitude_rmse", "rad")):
         if name in table and np.isfinite(table[name]).any():
             low, middle, high = np.nanpercentile(table[name], [5, 50, 95])
-            lines.append((f"{name} (5 %, median, 95 %)", f"{low:.4g}, {middle:.4g}, {high:.4g} {unit}"))
+            values, people = shown(unit, [float(low), float(middle), float(high)])
+            lines.append((f"{name} (5 %, median, 95 %)", f"{', '.join(values)} {people}"))
     return lines
 
 

@@ -179,7 +179,8 @@ def _chosen(scenario: Scenario, asked: Sequence[str]) -> list[str]:
     known = [each.name for each in fields(controller.gains)]
     for name in asked:
         if name not in known:
-            raise InputError(f"parameters must be gains among {', '.join(known)}, not {name!r}.")
+            listed = f"{', '.join(known)}{checks.nearest(name, known)}"
+            raise InputError(f"parameters must be gains among {listed}, not {name!r}.")
     free = [name for name in known if not name.startswith(_LIMITS) and name not in _NOT_GAINS]
     return list(asked) or free
 

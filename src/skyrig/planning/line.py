@@ -113,7 +113,16 @@ def takeoff(
     speed: Scalar | None = None,
     continuity: int = ORDER,
 ) -> Line:
-    """Straight up from `start` to z = `height` (m); the other options are those of `line`."""
+    """Straight up from rest at `start` to rest at another height.
+
+    Args:
+        height: z of the end (m).
+        start: Where from (m).
+        attitude: Roll, pitch, yaw (rad), or a yaw alone.
+        duration: How long it takes (s); as for `line` if left out together with `speed`.
+        speed: Instead of the duration, the highest speed on the way (m/s).
+        continuity: Derivatives up to this one are continuous, holds included.
+    """
     end = _above(start, height)
     return line(
         end=end, start=start, attitude=attitude, duration=duration, speed=speed, continuity=continuity
@@ -129,7 +138,16 @@ def land(
     speed: Scalar | None = None,
     continuity: int = ORDER,
 ) -> Line:
-    """Straight down from `start` to z = `height` (m); the other options are those of `line`."""
+    """Straight down from rest at `start` to rest at another height.
+
+    Args:
+        height: z of the end (m).
+        start: Where from (m).
+        attitude: Roll, pitch, yaw (rad), or a yaw alone.
+        duration: How long it takes (s); as for `line` if left out together with `speed`.
+        speed: Instead of the duration, the highest speed on the way (m/s).
+        continuity: Derivatives up to this one are continuous, holds included.
+    """
     end = _above(start, height)
     return line(
         end=end, start=start, attitude=attitude, duration=duration, speed=speed, continuity=continuity

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 
+from skyrig.checks import nearest
 from skyrig.errors import InputError
 from skyrig.planning.reference import Reference
 
@@ -57,6 +57,4 @@ def build(description: object, field: str = "reference", **context: object) -> R
 
 
 def _not_among(name: str, names: list[str]) -> str:
-    close = get_close_matches(name, names, n=1)
-    hint = f", such as {close[0]}" if close else ""
-    return f"must be one of {', '.join(names)}{hint}; not {name!r}"
+    return f"must be one of {', '.join(names)}{nearest(name, names)}, not {name!r}"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from skyrig.brief import brief
 from skyrig.errors import InputError
 from skyrig.planning import Reference
 from skyrig.planning.reference import quaternion
@@ -28,6 +29,8 @@ class Team:
     rig: Slung | Linked
     airframes: tuple[Airframe, ...]
     payload: Payload
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,8 @@ class Built:
     duration: float
     """Of the flight (s)."""
     seed: int
+
+    __repr__ = brief
 
     @property
     def rig(self) -> Slung | Linked:

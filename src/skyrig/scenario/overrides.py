@@ -54,6 +54,34 @@ def overridden(values: Mapping[str, Any], changes: Mapping[str, object], count: 
     return changed
 
 
+def cut_short(values: Mapping[str, Any], duration: float) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """A copy of `values` that ends at `duration` (s), without what happens later, and what was left out."""
+    kept: list[Any] = []
+    told: list[str] = []
+    listed: Any = values.get("happenings")
+    for i, happening in enumerate(listed if isinstance(listed, list) else ()):
+        time, until = _time(happening, "time", 0.0), _time(happening, "until", None)
+        if time is None:
+            kept.append(happening)  # not well formed, which checks will tell
+            continue
+        what = f"happenings[{i}] ({happening.get('type')} at {time:g} s)"
+        if time >= duration:
+            told.append(f"{what} is left out: the flight ends at {duration:g} s.")
+            continue
+        if until is not None and until > duration:
+            told.append(f"{what} lasts until the end: the flight ends at {duration:g} s, before {until:g} s.")
+            happening = {**happening, "until": None}
+        kept.append(happening)
+    changed = {**values, "duration": duration}
+    return (changed | {"happenings": kept} if told else changed), tuple(told)
+
+
+def _time(happening: Any, field: str, otherwise: float | None) -> float | None:
+    """A time of a happening (s) as it is written, `otherwise` if it is not; None for what is no time."""
+    value = happening.get(field, otherwise) if isinstance(happening, dict) else None
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
 def _put(values: dict[str, Any], steps: list[str | int], new: object, path: str, count: int) -> None:
     holder: Any = values
     for depth, step in enumerate(steps[:-1]):

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from skyrig import files
+from skyrig.checks import nearest
 from skyrig.errors import InputError
 from skyrig.scenario.sentences import dotted, explain, refuse, shown
 from skyrig.scenario.spec import VERSION, Spec
@@ -25,7 +26,7 @@ def read_text(path: Path) -> str:
     """The text of a scenario file, or an `InputError` that says why there is none."""
     try:
         if not path.exists():
-            raise InputError(f"{path} cannot be read: there is no such file.")
+            raise InputError(f"{path} cannot be read: there is no such file{_neighbour(path)}.")
         if not path.is_file():
             raise InputError(f"{path} cannot be read: it is not a regular file.")
         size = path.stat().st_size
@@ -39,6 +40,13 @@ def read_text(path: Path) -> str:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{shown(str(path))} cannot be read: {reason.rstrip('.')}.") from None
+
+
+def _neighbour(path: Path) -> str:
+    """` (did you mean 'x'?)` when another scenario beside it has nearly that name."""
+    if not path.parent.is_dir():
+        return ""
+    return nearest(path.name, sorted(file.name for file in path.parent.glob("*.y*ml"))[:1000])
 
 
 def read_values(text: str, where: str) -> dict[str, Any]:

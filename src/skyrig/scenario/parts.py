@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from skyrig import files
+from skyrig.brief import brief
 from skyrig.checks import Numbers
 from skyrig.errors import InputError
 from skyrig.scenario.sentences import nearest, refuse, shown
@@ -35,6 +36,8 @@ class RigParts:
     yaw: Numbers | None = None
     """(n,) of linked vehicles (rad)."""
     restitution: float = 0.0
+
+    __repr__ = brief
 
     @property
     def count(self) -> int:
@@ -115,7 +118,9 @@ def _fields(
     if "rotor_positions" in own:
         fields.pop("layout", None)
         fields.pop("arm", None)
-    if "mass" in own and "inertia" not in own and fields.get("inertia") is not None:
+    if "shape" in own and "inertia" not in own:
+        fields.pop("inertia", None)  # it is the old shape's
+    elif "mass" in own and "inertia" not in own and fields.get("inertia") is not None:
         # the same shape of another density: moments of inertia go with the mass
         share = own["mass"] / fields["mass"] if own["mass"] > 0 else 1.0
         fields["inertia"] = (np.asarray(fields["inertia"]) * share).tolist()

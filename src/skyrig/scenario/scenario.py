@@ -17,7 +17,7 @@ from skyrig import files
 from skyrig.errors import InputError
 from skyrig.scenario import crosschecks
 from skyrig.scenario.motions import Motions, flight_duration, motions, with_whole_paths
-from skyrig.scenario.overrides import overridden
+from skyrig.scenario.overrides import cut_short, overridden
 from skyrig.scenario.parse import parse, plain, read_text, read_values
 from skyrig.scenario.parts import RigParts, rig_parts
 from skyrig.scenario.sentences import nearest, shown
@@ -99,6 +99,17 @@ class Scenario:
         crosschecks.check_happenings(spec.happenings, parts, duration, where)
         return Scenario(spec, own, where, parts, _believed(own, spec, parts, where), wanted, duration)
 
+    def __repr__(self) -> str:
+        from skyrig.scenario.summary import team
+
+        return f"Scenario({self.name!r}, {team(self)}, {self.duration:g} s)"
+
+    def _repr_html_(self) -> str:
+        from skyrig.brief import html_table
+        from skyrig.scenario.summary import rows
+
+        return html_table((self.name, ""), rows(self), words=True)
+
     @property
     def name(self) -> str:
         """What its flights are called."""
@@ -127,6 +138,18 @@ class Scenario:
             return self
         values = overridden(self.values, changes, self.parts.count)
         return Scenario.from_dict(values, self.where, like=self)
+
+    def lasting(
+        self, duration: float, changes: Mapping[str, object] | None = None
+    ) -> tuple[Scenario, tuple[str, ...]]:
+        """A copy that flies for `duration` (s), with other changes; what would happen later is left out.
+
+        Returns:
+            The scenario, and a sentence on each happening that was left out or cut short.
+        """
+        given = {key: value for key, value in (changes or {}).items() if key != "duration"}
+        values, told = cut_short(overridden(self.values, given, self.parts.count), duration)
+        return Scenario.from_dict(values, self.where, like=self), told
 
     def to_yaml(self) -> str:
         """The whole scenario as YAML, defaults written out; reading it gives the same scenario."""

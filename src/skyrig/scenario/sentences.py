@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import reprlib
 from collections.abc import Collection, Mapping
@@ -10,6 +9,7 @@ from typing import Any
 
 from msgspec import inspect
 
+from skyrig.checks import nearest
 from skyrig.errors import InputError
 from skyrig.scenario.spec import Spec
 
@@ -43,10 +43,9 @@ def shown(value: object) -> str:
     return " ".join(text.split())
 
 
-def nearest(word: object, options: Collection[str]) -> str:
-    """` (did you mean 'x'?)` when one of `options` is close to `word`, else nothing."""
-    near = difflib.get_close_matches(str(word), [str(option) for option in options], n=1)
-    return f" (did you mean '{near[0]}'?)" if near else ""
+def figure(value: float) -> str:
+    """A number with three significant digits, in full as long as people write it so."""
+    return f"{float(f'{value:.3g}'):.10g}"
 
 
 def refuse(where: str, path: str, problem: str) -> InputError:

@@ -60,8 +60,11 @@ class Payload(_Part, frozen=True, kw_only=True):
     type: Annotated[str | None, _unit("", "Name of a bundled payload to start from")] = None
     name: Annotated[str | None, _unit("", "What it is called")] = None
     mass: Annotated[float | None, _unit("kg", "Mass; a changed payload's inertia goes with it")] = None
-    inertia: Annotated[list[Any] | None, _unit("kg m^2", "Diagonal or 3x3 inertia")] = None
-    shape: Annotated[dict[str, Any] | None, _unit("m", "{kind: point|box|prism, ...}")] = None
+    inertia: Annotated[
+        list[Any] | None,
+        _unit("kg m^2", "Diagonal or 3x3 inertia; of a uniform box or cylinder if left out"),
+    ] = None
+    shape: Annotated[dict[str, Any] | None, _unit("m", "{kind: point|box|cylinder|prism, ...}")] = None
     attachments: Annotated[dict[str, Any] | None, _unit("m", "Named sets of points")] = None
     source: Annotated[str | None, _unit("", "Where the numbers come from")] = None
     notes: Annotated[str | None, _unit("", "What a reader should know")] = None
@@ -179,6 +182,12 @@ class Loop(_Part, frozen=True, kw_only=True):
     ] = 0.0
 
 
+class Record(_Part, frozen=True, kw_only=True):
+    """How much of a flight is kept; metrics and events come from every step all the same."""
+
+    rate: Annotated[float, _unit("Hz", "Samples kept a second; every step above 1/loop.step", gt=0, le=1e5)]
+
+
 class Noise(_Part, frozen=True, kw_only=True):
     """Standard deviations of what the controller measures, of payload and vehicles, each control period."""
 
@@ -250,6 +259,9 @@ class Spec(_Part, frozen=True, kw_only=True):
     start: Annotated[Start, _unit("", "Where the flight begins")] = Start()
     loop: Annotated[Loop, _unit("", "The clocks")] = Loop()
     noise: Annotated[Noise, _unit("", "Noise of the measurements, none if left out")] = Noise()
+    record: Annotated[
+        Record | None, _unit("", "How much of the flight is kept; what 5 MB a minute hold if left out")
+    ] = None
     happenings: Annotated[list[Happening], _unit("", "What befalls the rig, in any order")] = []
     duration: Annotated[
         Annotated[float, Meta(gt=0, le=3600)] | None,

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyrig.algebra import as_jax
+from skyrig.brief import brief
 from skyrig.control.interface import Controller, Target
 from skyrig.control.stepped import answer, looks
 from skyrig.elements import Element
@@ -73,6 +74,8 @@ class ClosedLoop(Recorded):
     def measured_vehicles(self) -> Track:
         """The same of the vehicles, (K, n, 3)."""
         return self.measured["vehicles"]
+
+    __repr__ = brief
 
 
 def closed_loop(

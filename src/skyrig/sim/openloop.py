@@ -36,6 +36,8 @@ class Rollout(Recorded):
     event_times: Reals = field(repr=False)
     """(rows,) times of the log's resets (s); those of impacts differentiate."""
 
+    __repr__ = brief
+
 
 def rollout(
     rig: Any,

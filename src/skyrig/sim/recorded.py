@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from skyrig.brief import brief
 from skyrig.rigs.bodies import Bodies
 from skyrig.sim.events import Event, events
 from skyrig.sim.log import Log
@@ -29,6 +30,8 @@ class Track:
     """Quaternion wxyz, body to world."""
     rate: Reals
     """rad/s, body frame."""
+
+    __repr__ = brief
 
     def one(self, index: int = 0) -> Track:
         """One of several bodies."""

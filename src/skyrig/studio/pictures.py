@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,8 @@ from skyrig.studio.engine import BROKEN, ENDED, READY
 if TYPE_CHECKING:
     from skyrig.studio.app import Studio
 
+Progress = Callable[[int, int], None]
+"""Called with the number of frames that are done and of those there will be."""
 SIZE = (1280, 720)
 """Width and height of pictures (pixels)."""
 FILM_SIZE = (640, 360)
@@ -53,20 +55,30 @@ def png(client: Any, size: tuple[int, int] = SIZE) -> bytes:
     return stream.getvalue()
 
 
-def gif(studio: Studio, client: Any, begin: float, end: float, size: tuple[int, int] = FILM_SIZE) -> bytes:
+def gif(
+    studio: Studio,
+    client: Any,
+    begin: float,
+    end: float,
+    size: tuple[int, int] = FILM_SIZE,
+    progress: Progress | None = None,
+) -> bytes:
     """A film of what was flown from `begin` to `end` (s), seen by a viewer's camera, as GIF.
 
-    The flight is paused and looked back at, one frame after the other.
+    The flight is paused and looked back at, one frame after the other; `progress` is told of each.
     """
     from PIL import Image
 
     if not 0 < end - begin <= MOST_SECONDS:
         raise InputError(f"A film must last up to {MOST_SECONDS:g} s, not {end - begin:.4g}.")
     pictures = []
-    for moment in np.arange(begin, end, 1 / FILM_RATE):
+    moments = np.arange(begin, end, 1 / FILM_RATE)
+    for done, moment in enumerate(moments):
+        if progress is not None:
+            progress(done, len(moments))
         studio.session.scrub(float(moment))
         _wait_for_drawing(studio)
-        pictures.append(Image.fromarray(_render(client, size)).quantize(128))
+        pictures.append(indexed(Image.fromarray(_render(client, size))))
     stream = io.BytesIO()
     pictures[0].save(
         stream, "GIF", save_all=True, append_images=pictures[1:], duration=round(1000 / FILM_RATE), loop=0
@@ -74,10 +86,19 @@ def gif(studio: Studio, client: Any, begin: float, end: float, size: tuple[int, 
     return stream.getvalue()
 
 
-def save(studio: Studio, file: Path, at: float, seconds: float = 6.0) -> Path:
+def indexed(picture: Any) -> Any:
+    """A Pillow image with a palette that keeps the colours of small things, such as cables, apart."""
+    from PIL import Image
+
+    return picture.quantize(255, method=Image.Quantize.FASTOCTREE)
+
+
+def save(
+    studio: Studio, file: Path, at: float, seconds: float = 6.0, progress: Progress | None = None
+) -> Path:
     """Write a picture (.png) of the moment `at` (s), or a film (.gif) of the `seconds` that lead to it.
 
-    A Chromium or Chrome on this machine draws it, without a window.
+    A Chromium or Chrome on this machine draws it, without a window; `progress` is told of a film's frames.
     """
     if file.suffix not in (".png", ".gif"):
         raise InputError(f"--picture must name a .png or .gif file, not {str(file)!r}.")
@@ -91,7 +112,7 @@ def save(studio: Studio, file: Path, at: float, seconds: float = 6.0) -> Path:
         _settle(client)
         if file.suffix == ".png":
             return write_whole(file, png(client))
-        return write_whole(file, gif(studio, client, max(at - seconds, 0.0), at))
+        return write_whole(file, gif(studio, client, max(at - seconds, 0.0), at, progress=progress))
 
 
 @contextlib.contextmanager

@@ -32,6 +32,8 @@ class Look:
     path: bool = True
     ghost: bool = True
     labels: bool = False
+    by_tension: bool = False
+    """Cables in the colour of their tension instead of their own."""
     dark: bool = False
 
 
@@ -254,7 +256,8 @@ class RigScene:
             slack = not bool(frame.taut[0, k])
             end = top - [0.0, 0.0, length] if k in cut else ends[k]
             ratio = tension / self._hover if np.isfinite(tension) else 1.0
-            own = self._tint or (meshes.SLACK if slack else meshes.tension_colour(round(ratio, 1)))
+            own = meshes.tension_colour(round(ratio, 1)) if look.by_tension else meshes.colour(k)
+            own = self._tint or (meshes.SLACK if slack else own)
             self._cables[k].draw(top, end, length, slack and k not in cut, own)
             if k < len(self._labels):
                 _visible(self._labels[k], look.labels)

@@ -70,7 +70,16 @@ class FlightsTab:
         if view is None:
             raise InputError("There is nothing to film yet.")
         now = float(view.frame.times[0])
-        data = gif(self.studio, event.client, max(now - float(self.seconds.value), view.span[0]), now)
+        begin = max(now - float(self.seconds.value), view.span[0])
+        told = event.client.add_notification("Film", "Drawing the first frame.", loading=True)
+
+        def drawn(done: int, total: int) -> None:
+            told.body = f"{done} of {total} frames are drawn."
+
+        try:
+            data = gif(self.studio, event.client, begin, now, progress=drawn)
+        finally:
+            told.remove()
         event.client.send_file_download(f"{self._name()}.gif", data, save_immediately=True)
 
     def _name(self) -> str:

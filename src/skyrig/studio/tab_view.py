@@ -24,6 +24,9 @@ class ViewTab:
             "trail": gui.add_checkbox("Trail", True, hint="Where the payload has been"),
             "path": gui.add_checkbox("Reference path", True),
             "ghost": gui.add_checkbox("Wanted pose", True, hint="Where the payload shall be now"),
+            "by_tension": gui.add_checkbox(
+                "Cables by tension", False, hint="Blue for none, red for twice hover"
+            ),
             "labels": gui.add_checkbox("Tensions at the cables", False),
         }
         camera.on_click(panel.trying(lambda event: studio.cameras.preset(event.client, event.target.value)))

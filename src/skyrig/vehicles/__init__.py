@@ -2,12 +2,13 @@
 
 from skyrig.vehicles.airframe import Airframe, airframe, airframe_names
 from skyrig.vehicles.payload import Payload, payload, payload_names
-from skyrig.vehicles.shapes import Ball, Box, Prism, Shape
+from skyrig.vehicles.shapes import Ball, Box, Cylinder, Prism, Shape
 
 __all__ = [
     "Airframe",
     "Ball",
     "Box",
+    "Cylinder",
     "Payload",
     "Prism",
     "Shape",

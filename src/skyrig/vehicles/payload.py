@@ -12,7 +12,7 @@ import numpy as np
 from skyrig import checks, files
 from skyrig.checks import Numbers
 from skyrig.errors import InputError
-from skyrig.vehicles.shapes import Ball, Shape, shape_from_dict
+from skyrig.vehicles.shapes import Ball, Box, Cylinder, Shape, shape_from_dict
 
 FOLDER = "payloads"
 
@@ -28,8 +28,8 @@ class Payload:
     Attributes:
         name: What it is called in files.
         mass: Mass (kg).
-        inertia: Inertia about the centre of mass in the payload frame, 3x3 (kg m^2); None for a point mass,
-            which has no attitude.
+        inertia: Inertia about the centre of mass in the payload frame, 3x3 (kg m^2). Left out (None), a box
+            or cylinder gets that of a uniform one; a point mass has none, nor an attitude.
         shape: What it looks like.
         attachments: Named sets of attachment points in the payload frame, nx3 each (m). The set that a team
             of n takes by default is called `cable-n` or `rigid-n`.
@@ -41,8 +41,8 @@ class Payload:
 
     name: str
     mass: float
-    inertia: Numbers | None
     shape: Shape
+    inertia: Numbers | None = None
     attachments: Mapping[str, Numbers] = field(default_factory=dict)
     source: str = ""
     notes: str = ""
@@ -54,6 +54,8 @@ class Payload:
         at = where or f"payload '{self.name}'"
         for name, value in _checked(vars(self), at).items():
             object.__setattr__(self, name, value)
+        if self.inertia is None and isinstance(self.shape, Box | Cylinder):
+            object.__setattr__(self, "inertia", checks.read_only(self.shape.inertia(self.mass)))
         if (self.inertia is None) != isinstance(self.shape, Ball):
             raise InputError(
                 f"{at}: a payload of shape kind '{self.shape.kind}' "
@@ -68,7 +70,8 @@ class Payload:
 
         Args:
             values: The fields of a `Payload`, the shape being `{kind: point, radius: ...}`,
-                `{kind: box, size: [x, y, z]}` or `{kind: prism, outline: [[x, y], ...], height: ...}`.
+                `{kind: box, size: [x, y, z]}`, `{kind: cylinder, radius: ..., height: ...}` or
+                `{kind: prism, outline: [[x, y], ...], height: ...}`.
             where: What an error message begins with; a file's name, say.
 
         Raises:
@@ -76,7 +79,7 @@ class Payload:
         """
         given = checks.mapping(where, values, _REQUIRED, _OPTIONAL)
         shape = shape_from_dict(given["shape"], f"{where}: shape")
-        return cls(**{"inertia": None, **_checked(given, where), "shape": shape}, where=where)
+        return cls(**{**_checked(given, where), "shape": shape}, where=where)
 
     @property
     def is_point(self) -> bool:

@@ -1,0 +1,107 @@
+"""What an environment looks like: one flight as a picture, drawn without a screen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from skyrig.envs.catalogue import CATALOGUE
+from skyrig.envs.environment import Environment, EnvState
+from skyrig.errors import InputError
+from skyrig.flight.colours import GREY, REFERENCE
+from skyrig.flight.frames import Frames
+from skyrig.flight.outlines import Outline, draw, of_parts
+from skyrig.scenario import Scenario
+
+MODES = ["rgb_array"]
+"""How Gymnasium may ask for pictures."""
+PIXELS = 480
+"""Width and height of a picture."""
+ARM = 0.1
+"""Of vehicles of which only the dynamics are known (m)."""
+
+
+def check_mode(mode: str | None) -> str | None:
+    """The mode itself if there is such a one."""
+    if mode is not None and mode not in MODES:
+        raise InputError(f"render_mode must be {' or '.join(MODES)}, or None, not {mode!r}.")
+    return mode
+
+
+def outline_of(environment: Environment, task: str | None, scenario: Any) -> Outline:
+    """What the rig of an environment looks like.
+
+    Args:
+        environment: The environment.
+        task: Name of its task, whose scenario says what is flown where `scenario` is None.
+        scenario: The scenario it was built from; with neither, only what the dynamics know is drawn.
+    """
+    if scenario is None and task in CATALOGUE:
+        scenario = CATALOGUE[task].scenario
+    if scenario is not None:
+        known = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
+        return of_parts(known.parts)
+    rig, count = environment.plants.rig, environment.count
+    corners = np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]]) / np.sqrt(2)
+    hooks = np.zeros((count, 3)) if rig.hook is None else np.asarray(rig.hook)[..., 0].T
+    points = np.asarray(rig.attachment)[..., 0].T
+    edges = np.stack([points, np.roll(points, -1, axis=0)], axis=1) if count > 1 else np.zeros((0, 2, 3))
+    return Outline(
+        edges, np.zeros((0, 3, 3)), (ARM * corners,) * count, (0.6 * ARM,) * count, points, hooks, True
+    )
+
+
+def picture(environment: Environment, state: EnvState, outline: Outline) -> npt.NDArray[np.uint8]:
+    """One flight at one moment, (480, 480, 3): the rig, where its load is wanted, what is in its way."""
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+    from mpl_toolkits.mplot3d.art3d import Line3DCollection
+
+    wanted = np.asarray(environment.task.wanted(state.task, state.tick).position, dtype=float)
+    lines = environment.task.drawn(state.task)
+    with matplotlib.rc_context({"font.size": 7}):
+        figure = Figure(figsize=(4.8, 4.8), dpi=PIXELS / 4.8)
+        canvas = FigureCanvasAgg(figure)
+        axes: Any = figure.add_axes((0.02, 0.07, 0.88, 0.88), projection="3d")
+        half = float(np.clip(environment.task.arena / 2, 0.5, 2.0))
+        for centre, limit in zip(wanted, (axes.set_xlim, axes.set_ylim, axes.set_zlim), strict=True):
+            limit(centre - half, centre + half)
+        axes.set_box_aspect((1, 1, 1))
+        axes.plot(*wanted[:, None], marker="+", markersize=14, markeredgewidth=3, color=REFERENCE)
+        if len(lines):
+            axes.add_collection3d(Line3DCollection(lines, colors=GREY, linewidths=2.0))
+        draw(axes, outline, _frame(state), np.flatnonzero(np.asarray(state.rig.cut)).tolist())
+        time = float(state.tick) * environment.period
+        figure.text(0.03, 0.94, f"{time:.2f} s", fontsize=10)
+        for name, axis in zip("xyz", (axes.xaxis, axes.yaxis, axes.zaxis), strict=True):
+            axis.set_major_locator(MaxNLocator(5))
+            axis.set_label_text(f"{name} (m)")
+        canvas.draw()
+        return np.asarray(canvas.buffer_rgba())[..., :3].copy()
+
+
+def _frame(state: EnvState) -> Frames:
+    """The moment as what is drawn."""
+    rig = state.rig
+    count = rig.length.shape[0]
+    load, team = rig.payload, rig.vehicles
+    return Frames(
+        times=np.zeros(1),
+        payload_position=_first(load.position),
+        payload_attitude=_first(load.attitude),
+        vehicle_position=_first(team.position),
+        vehicle_attitude=_first(team.attitude),
+        tension=np.zeros((1, count)),
+        taut=np.asarray(rig.taut, dtype=bool)[None],
+        length=np.asarray(rig.length, dtype=float)[None],
+        thrust=np.zeros((1, count)),
+    )
+
+
+def _first(leaf: Any) -> npt.NDArray[np.float64]:
+    """(3,) or (3, n) as (1, 3) or (1, n, 3)."""
+    return np.asarray(leaf, dtype=np.float64).T[None]

@@ -1,0 +1,72 @@
+"""The picture of the hardest impact: a tenth of a second on either side of it."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from skyrig.flight.colours import GREY, of_vehicle
+from skyrig.flight.distances import cable_ends
+from skyrig.flight.flight import Flight
+from skyrig.flight.impacts import AROUND, hardest
+from skyrig.flight.plot_layout import entry, finish, open_up, rows
+from skyrig.turns import turn
+
+
+def impact(flight: Flight) -> Figure | None:
+    """How a cable's ends move against each other around the hardest impact; None without impacts.
+
+    Relative velocity, how much cable is spare, and tension, from AROUND before the impact to AROUND after it.
+    """
+    hit = hardest(flight)
+    if hit is None:
+        return None
+    k = hit.cable
+    near = np.flatnonzero(np.abs(flight.times - hit.time) <= AROUND + 1e-9)
+    start, end = (ends[near, k] for ends in cable_ends(flight))
+    distance = np.linalg.norm(end - start, axis=1)
+    xi = (end - start) / np.maximum(distance, 1e-12)[:, None]
+    relative = _end_velocity(flight, k)[near]
+    along = np.einsum("ti,ti->t", relative, xi)
+    across = np.linalg.norm(relative - along[:, None] * xi, axis=1)
+    # jumps are drawn where they happen, not smeared over a step
+    own = [it for it in flight.impacts if it.cable == k and abs(it.time - hit.time) <= AROUND]
+    times = flight.times[near]
+    spots = np.repeat(np.searchsorted(times, [it.time for it in own]), 2)
+    moments = 1e3 * (np.insert(times, spots, np.repeat([it.time for it in own], 2)) - hit.time)
+    sides = [np.concatenate([getattr(it, name) for it in own]) for name in ("along", "across")]
+    spare = np.insert(1e3 * (flight.cables.length[near, k] - distance), spots, 0.0)
+    tension = flight.cables.tension[near, k]
+
+    figure, axes = rows(3)
+    colour = of_vehicle(k)
+    axes[0].plot(moments, np.insert(along, spots, sides[0]), color=colour)
+    axes[0].plot(moments, np.insert(across, spots, sides[1]), color=GREY, linestyle="--")
+    axes[0].set_ylabel("speed apart (m/s)")
+    axes[1].plot(moments, spare, color=colour)
+    axes[1].set_ylabel("spare cable (mm)")
+    # a tension holds from where the cable comes taut, so it jumps there too
+    axes[2].plot(moments, _jumping(times, tension, spots), color=colour)
+    axes[2].set_ylabel("tension (N)")
+    for axis, least in zip(axes, (0.01, 0.1, 0.05), strict=True):
+        open_up(axis, least)
+        axis.axvline(0.0, color=GREY, linewidth=0.7, linestyle=":", zorder=0)
+    axes[-1].set_xlim(-1e3 * AROUND, 1e3 * AROUND)
+    axes[-1].set_xlabel("time from the impact (ms)")
+    entries = [entry("along the cable", color=colour), entry("across it", color=GREY, linestyle="--")]
+    return finish(figure, 1.6, f"{flight.name}: impact of cable {k} at {hit.time:.3f} s", entries)
+
+
+def _jumping(times: np.ndarray, tension: np.ndarray, spots: np.ndarray) -> np.ndarray:
+    """The tension with, at each impact, the sample before and the sample after it."""
+    before = np.clip(spots[::2] - 1, 0, len(times) - 1)
+    after = np.clip(spots[::2], 0, len(times) - 1)
+    return np.insert(tension, spots, np.stack([tension[before], tension[after]], axis=1).ravel())
+
+
+def _end_velocity(flight: Flight, k: int) -> np.ndarray:
+    """Velocity of a cable's attachment against its hook, (T, 3) (m/s)."""
+    payload, vehicles = flight.payload, flight.vehicles
+    end = turn(payload.attitude, np.cross(payload.rate, flight.rig.attachments[k]))
+    start = turn(vehicles.attitude[:, k], np.cross(vehicles.rate[:, k], flight.rig.hooks[k]))
+    return payload.velocity + end - vehicles.velocity[:, k] - start

@@ -1,0 +1,57 @@
+"""The picture of where everything went, in three dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from skyrig.flight import outlines
+from skyrig.flight.colours import PAYLOAD, REFERENCE, of_vehicle
+from skyrig.flight.flight import Flight
+from skyrig.flight.frames import of_rows
+from skyrig.flight.plot_layout import WIDTH, entry, head, room
+
+MOMENTS = 5
+"""At how many moments the whole rig is drawn."""
+MOST_NAMED = 8
+"""Larger teams have one entry in the legend for all."""
+
+
+def path(flight: Flight) -> Figure:
+    """Where the payload and the vehicles went, the reference, and the rig at a few moments."""
+    entries = _entries(flight)
+    high = 5.2 + room(entries)
+    figure = Figure(figsize=(WIDTH, high))
+    axes: Any = figure.add_axes((0.02, 0.02, 0.92, 5.1 / high), projection="3d")
+    if flight.reference is not None:
+        axes.plot(*flight.reference.position.T, color=REFERENCE, linewidth=3.5)
+    if flight.vehicle_references is not None:
+        for each in flight.vehicle_references.position.swapaxes(0, 1):
+            axes.plot(*each.T, color=REFERENCE, linewidth=3.0)
+    for k in range(flight.rig.count):
+        axes.plot(*flight.vehicles.position[:, k].T, color=of_vehicle(k), linewidth=0.8, alpha=0.7)
+    axes.plot(*flight.payload.position.T, color=PAYLOAD, linewidth=1.3)
+    outline = outlines.of_flight(flight)
+    cuts = {event.cable: event.time for event in flight.events if event.kind == "cut"}
+    moments = np.linspace(flight.times[0], flight.times[-1], MOMENTS)
+    for row in np.unique(np.searchsorted(flight.times, moments - 1e-9)):
+        gone = [k for k, time in cuts.items() if k is not None and time <= flight.times[row]]
+        outlines.draw(axes, outline, of_rows(flight, np.array([row])), gone, strong=0.9)
+    for name, axis in zip("xyz", (axes.xaxis, axes.yaxis, axes.zaxis), strict=True):
+        axis.set_major_locator(MaxNLocator(5))
+        axis.set_label_text(f"{name} (m)")
+    axes.set_aspect("equal", adjustable="datalim")
+    head(figure, f"{flight.name}: path, and the rig at {MOMENTS} moments", entries, left=0.3)
+    return figure
+
+
+def _entries(flight: Flight) -> list[Any]:
+    found = [entry("payload", color=PAYLOAD, linewidth=1.3)]
+    if flight.reference is not None or flight.vehicle_references is not None:
+        found.append(entry("reference", color=REFERENCE, linewidth=3.5))
+    if flight.rig.count > MOST_NAMED:
+        return [*found, entry("vehicles", color=of_vehicle(0))]
+    return [*found, *(entry(f"vehicle {k}", color=of_vehicle(k)) for k in range(flight.rig.count))]

@@ -1,0 +1,65 @@
+"""What the gains of controllers mean, each with its unit; docs/control.md has their defaults."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from skyrig.scenario.controllers import gain_names
+
+
+class Meaning(NamedTuple):
+    """Of a gain."""
+
+    unit: str
+    text: str
+
+
+_FULL = {
+    "position": Meaning("rad/s", "bandwidth of the position"),
+    "attitude": Meaning("rad/s", "bandwidth of the attitude, the payload's or each vehicle's"),
+    "cable": Meaning("rad/s", "bandwidth of the cables' directions"),
+    "vehicle": Meaning("rad/s", "bandwidth of the vehicles' roll, pitch, yaw"),
+    "follow": Meaning("rad/s", "bandwidth of a vehicle whose cable is slack or cut"),
+    "integral": Meaning("rad/s", "rate at which constant disturbances are learnt"),
+    "damping": Meaning("1", "damping ratio of all"),
+    "reach": Meaning("m", "position errors count up to this"),
+    "most_side": Meaning("m/s^2", "most that feedback asks for sideways and downwards"),
+    "most_up": Meaning("m/s^2", "most that feedback asks for upwards"),
+    "most_turning": Meaning("1", "most that attitude feedback changes a cable's force, in equal shares"),
+    "learn": Meaning("m, rad", "errors count in integrals up to this"),
+    "most_push": Meaning("m/s^2", "bound of the integral of position errors"),
+    "most_turn": Meaning("rad/s^2", "bound of the integral of attitude errors"),
+    "least_pull": Meaning("1", "least upward pull of a cable, in equal shares of the weight"),
+    "slack": Meaning("m", "a cable this much shorter than its length counts as slack"),
+    "cut": Meaning("m", "a cable this much longer than its length counts as cut"),
+    "lean": Meaning("rad", "outward lean of cables in hover"),
+    "carry": Meaning("1", "share of the load's weight in the integral from the start"),
+}
+_PUBLISHED = {
+    "position": Meaning("1/s^2", "acceleration per position error, K_p"),
+    "velocity": Meaning("1/s", "acceleration per velocity error, K_d"),
+    "payload_attitude": Meaning("N m/rad", "moment on the payload per attitude error, K_RL"),
+    "payload_rate": Meaning("N m s/rad", "moment on the payload per rate error, K_OmegaL"),
+    "cable": Meaning("1/s^2", "angular acceleration of a cable per direction error, K_xi"),
+    "cable_rate": Meaning("1/s", "angular acceleration of a cable per rate error, K_omega"),
+    "attitude": Meaning("N m/rad", "moment of a vehicle per attitude error, K_R"),
+    "rate": Meaning("N m s/rad", "moment of a vehicle per rate error, K_Omega"),
+    "carry": Meaning("1", "share of the load's weight that is carried from the start"),
+}
+_LINKS = _PUBLISHED | {
+    "attitude": Meaning("1/s^2", "angular acceleration of the rig per attitude error, K_R"),
+    "rate": Meaning("1/s", "angular acceleration of the rig per rate error, K_Omega"),
+}
+_OWN = {
+    ("links", "published"): _LINKS,
+    ("yaw-decoupled", "full"): _PUBLISHED,
+    ("attitude", "published"): _FULL,
+}
+"""Where the flavour does not say which."""
+
+
+def gains(controller: str, flavour: str, mechanism: str) -> dict[str, Meaning | None]:
+    """The gains that a controller has on a rig of that mechanism, and what each means."""
+    name = mechanism if controller == "geometric" else controller
+    table = _OWN.get((name, flavour), _FULL if flavour == "full" else _PUBLISHED)
+    return {each: table.get(each) for each in gain_names(controller, flavour, mechanism)}

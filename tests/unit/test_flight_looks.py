@@ -1,0 +1,270 @@
+"""What people see of flights: pictures, tables, texts; made of flights that nobody flew."""
+
+import json
+import sys
+import types
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pytest
+from made_flights import made_flight
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from skyrig.errors import InputError
+from skyrig.flight import Flight, colours, export, meshes, outlines, playback, plots, report, sweep_plots
+from skyrig.flight.compare import compare
+from skyrig.flight.frames import of_flight
+from skyrig.flight.plot_layout import STYLE
+from skyrig.flight.tables import impact_rows, rows, texts
+from skyrig.flight.thinning import MOST_BYTES
+from skyrig.flight.units import number, shown
+from skyrig.scenario import load
+
+TEAMS = ("one-dragonfly-circle", "three-dragonflies-poke", "three-dragonflies-links", "six-dragonflies-box")
+
+
+@pytest.fixture(scope="module")
+def poked() -> Flight:
+    return made_flight()
+
+
+def drawn(flight: Flight, name: str) -> Any:
+    figure = plots.figure_of(flight, name)
+    if figure is None:
+        return None
+    with matplotlib.rc_context(STYLE):
+        FigureCanvasAgg(figure).draw()
+    return figure
+
+
+@pytest.mark.parametrize("name", TEAMS[1:])
+def test_titles_and_legends_cover_nothing(name: str) -> None:
+    flight = made_flight(name)
+    for kind in plots.FIGURES:
+        figure = drawn(flight, kind)
+        if figure is None:
+            continue
+        words = [*figure.texts, *(each for each in figure.legends)]
+        assert flight.name in figure.texts[0].get_text()
+        boxes = [word.get_window_extent() for word in words]
+        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2)), kind
+        for box in boxes:
+            assert box.x0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1, kind
+            assert not any(box.overlaps(axes.get_window_extent()) for axes in figure.axes), kind
+        assert not any(axes.get_legend() for axes in figure.axes)
+
+
+def test_the_path_names_every_vehicle(poked: Flight) -> None:
+    figure = drawn(poked, "path")
+    named = {text.get_text() for text in figure.legends[0].get_texts()}
+    assert named == {"payload", "reference", "vehicle 0", "vehicle 1", "vehicle 2"}
+
+
+def test_a_cable_has_one_colour_everywhere(poked: Flight) -> None:
+    own = [colours.of_vehicle(k) for k in range(3)]
+    assert len(set(own)) == 3 and colours.PAYLOAD not in own
+    assert [axes.lines[0].get_color() for axes in drawn(poked, "tensions").axes] == own
+    legend = {line.get_label(): line.get_color() for line in drawn(poked, "path").legends[0].get_lines()}
+    assert [legend[f"vehicle {k}"] for k in range(3)] == own
+    assert drawn(poked, "impact").axes[2].lines[0].get_color() == own[1], "the cable that was hit"
+    assert [meshes.colour(k) for k in range(3)] == [colours.rgb(each) for each in own], "as in the studio"
+    player = playback.fragment(of_flight(poked), load("three-dragonflies-poke").parts)
+    scene = json.loads(player.partition('id="flight-a">')[2].partition("</script>")[0])
+    assert scene["colours"] == [list(colours.rgb(each)) for each in own]
+
+
+def test_payloads_are_drawn_as_they_are() -> None:
+    for name, edges in (("six-dragonflies-box", 12), ("three-dragonflies-poke", 9)):
+        flight = made_flight(name)
+        known, alone = outlines.of_flight(flight), outlines.of_flight(replace(flight, scenario=""))
+        assert len(known.payload) == edges
+        assert np.allclose(known.payload, alone.payload), "the corners tell the same shape"
+    ball = outlines.of_flight(made_flight("one-dragonfly-circle"))
+    radius = load("one-dragonfly-circle").parts.payload.shape.radius
+    assert np.allclose(np.linalg.norm(ball.payload, axis=-1), radius)
+
+
+def test_the_impact_is_near_and_its_axes_are_plain() -> None:
+    late = made_flight(start=4000.0, hits=((4001.0, 1, 0.07),))
+    figure = drawn(late, "impact")
+    assert figure.axes[-1].get_xlim() == (-100.0, 100.0) and "4001.000 s" in figure.texts[0].get_text()
+    for kind in ("impact", "tensions", "thrusts"):
+        for axes in drawn(late, kind).axes:
+            assert [axis.get_offset_text().get_text() for axis in (axes.xaxis, axes.yaxis)] == ["", ""]
+
+
+def test_small_impacts_are_counted_and_left_out(poked: Flight) -> None:
+    told = {name: value for name, value, _ in texts(rows(poked.metrics))}
+    assert told["impacts below 2.78 mN s, left out above"] == "2" and told["events: impact"] == "1"
+    assert "cable 0: impacts" not in told and told["cable 1: hardest impact"] == "70.6"
+    assert poked.metrics["events"]["impact"] == 3, "the metrics themselves leave nothing out"
+    page = report.html(poked, {})
+    assert page.count("<h3>Impact of cable") == 1 and "2 impacts below 2.78 mN s are left out." in page
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (0.0, "0"), (1e-15, "0"), (26.0, "26"), (0.006912, "0.00691"), (0.9996, "1.00"), (20.046, "20.0"),
+        (999.96, "1000"), (1234.5, "1230"), (-0.0304, "-0.0304"), (3.3e8, "3.30e+08"), (2e-7, "2.00e-07"),
+        (float("nan"), "-"), (330.0, "330"),
+    ],
+)  # fmt: skip
+def test_numbers_have_three_significant_digits(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_units_are_those_that_people_use(poked: Flight) -> None:
+    assert shown("m", [0.0031, 0.0]) == (["3.10", "0"], "mm")
+    assert shown("m", [0.0031, 2.0]) == (["0.00310", "2"], "m")
+    assert shown("rad", [np.pi / 6]) == (["30.0"], "deg") and shown("s", [0.0123]) == (["12.3"], "ms")
+    assert shown("N s", [None, 3, "x"]) == (["-", "3", "x"], "N s")
+    told = {name: (value, unit) for name, value, unit in texts(rows(poked.metrics))}
+    assert told["position error, rms (whole, 0 to 2 s)"] == ("3.12", "mm")
+    assert told["flown at, compilation included"] == ("0.500", "x real time"), "slower than it is below 1"
+    assert all(len(cell) < 9 for row in impact_rows(poked.impacts[0]) for cell in row[1:])
+
+
+def test_flights_are_compared_with_zeros_and_windows_of_their_own(poked: Flight) -> None:
+    quiet = made_flight(duration=3.0, hits=())
+    lines = {name: (one, other) for name, one, other, _ in compare(poked, quiet)}
+    assert lines["cable 1: impacts"] == (1, 0) and lines["events: impact"] == (1, 0)
+    assert lines["cable 1: hardest impact"] == (0.0706, 0.0)
+    assert lines["duration"] == (2.0, 3.0)
+    assert all(None not in pair for pair in lines.values()), "nothing is missing on either side"
+
+
+@pytest.mark.parametrize("name", TEAMS)
+def test_thinned_files_stay_small_and_keep_what_metrics_tell(name: str, tmp_path: Path) -> None:
+    flight = made_flight(name, duration=10.0)
+    spike = replace(flight.cables, tension=flight.cables.tension.copy())
+    spike.tension[777] = 5.0
+    flight = replace(flight, cables=spike)
+    thin = flight.thinned()
+    saved = thin.save(tmp_path)
+    assert saved.stat().st_size < MOST_BYTES * 10 / 60 + 60_000, "a minute's share, and what is there once"
+    assert thin.metrics == flight.metrics and thin.events == flight.events and thin.impacts == flight.impacts
+    assert thin.times[0] == flight.times[0] and thin.times[-1] == flight.times[-1]
+    if flight.cables.tension.size:
+        assert thin.cables.tension.max() == 5.0
+    if flight.rig.count > 1 and flight.impacts:
+        near = np.abs(flight.times - 1.0) <= 0.1
+        assert np.isin(flight.times[near], thin.times).all(), "every step about the hardest impact"
+    assert len(thin.inputs.times) == len(thin.measured_payload.position) < len(flight.inputs.times) + 1
+    few = flight.thinned(2.0)
+    assert np.all(np.diff(few.inputs.times) > 0.4) and flight.thinned(1e4) is flight
+    with pytest.raises(InputError, match="above 0, not -1"):
+        flight.thinned(-1.0)
+
+
+def test_tables_hold_thrusts_and_moments(poked: Flight, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = export.columns(poked)
+    assert every["vehicle2.commanded_thrust (N)"].shape == poked.times.shape
+    assert np.all(every["vehicle0.thrust (N)"] == 5.0) and np.all(every["vehicle1.moment.z (N m)"] == 6.0)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match="^flight.to_pandas needs pandas, which is not installed.$"):
+        poked.to_pandas()
+    stand_in = types.SimpleNamespace(
+        DataFrame=lambda data, index: (data, index), Index=lambda data, name: (data, name)
+    )
+    monkeypatch.setitem(sys.modules, "pandas", stand_in)
+    data, (times, name) = poked.to_pandas()
+    assert name == "time (s)" and times is poked.times and set(data) == set(every) - {"time (s)"}
+
+
+def test_texts_are_short_and_notebooks_get_more(poked: Flight) -> None:
+    from skyrig.flight.many import Flights
+
+    scenario = load("three-dragonflies-poke")
+    batch = Flights(
+        {"noise.position": np.arange(400.0), "seed": np.arange(400)},
+        {"position_rmse": np.linspace(0, 0.1, 400), "position_last": np.linspace(0, 1, 400)},
+        {3: "The <state> turned non-finite."},
+    )
+    things = (
+        poked,
+        poked.payload,
+        poked.inputs,
+        poked.rig,
+        poked.impacts[0],
+        scenario,
+        scenario.parts,
+        batch,
+    )
+    for thing in (*things, of_flight(poked)):
+        assert len(repr(thing)) < 600 and type(thing).__name__ in repr(thing), thing
+    assert (
+        repr(poked) == "Flight('three-dragonflies-poke', 3 vehicles on cables, 2 s, 1001 samples, 4 events)"
+    )
+    assert "position=float64[1001,3]" in repr(poked.payload)
+    page = poked._repr_html_()
+    assert "position error, rms" in page and "data:image/png;base64," in page
+    assert "3 dragonfly with triangle on cables" in scenario._repr_html_()
+    told = batch._repr_html_()
+    assert "199 succeed" in told and "<td" in told and "&lt;state&gt;" in told and ">50</td>" in told
+
+
+def test_numbers_below_the_axes_of_a_sweep_do_not_overprint() -> None:
+    rng = np.random.default_rng(0)
+    paths = [f"controller.model.payload.attachments[{k}].position" for k in range(9)]
+    table = {path: 0.1234567 + rng.uniform(1e-7, 1.00003e-7, 64) for path in paths}
+    table |= {"success": rng.random(64) > 0.5, "position_rmse": 0.00012345 + rng.uniform(0, 1e-9, 64)}
+    table |= {name: rng.random(64) for name in sweep_plots.SHOWN if name not in table}
+    with matplotlib.rc_context(STYLE):
+        made = sweep_plots.pictures(table, paths)
+        for figure in made.values():
+            FigureCanvasAgg(figure).draw()
+            for axes in figure.axes:
+                for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
+                    boxes = [label.get_window_extent() for label in labels if label.get_text()]
+                    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+                assert not axes.xaxis.get_offset_text().get_text()
+    assert set(made) == {"success-map", "histograms", "sensitivity"}
+
+
+def test_films_keep_the_colours_of_cables() -> None:
+    from PIL import Image
+
+    from skyrig.studio.pictures import indexed
+
+    grey = np.linspace(120, 255, 360 * 640).astype(np.uint8).reshape(360, 640)
+    picture = np.stack([grey] * 3, axis=2)
+    for k in range(6):
+        picture[100:160, 100 * k + 20 : 100 * k + 23] = meshes.colour(k)
+    kept = np.asarray(indexed(Image.fromarray(picture)).convert("RGB")).astype(int)
+    for k in range(6):
+        assert np.abs(kept[130, 100 * k + 21] - meshes.colour(k)).max() < 24
+
+
+def test_films_tell_how_far_they_have_come() -> None:
+    import io
+
+    from PIL import Image
+
+    from skyrig.studio.pictures import gif
+
+    class Page:
+        """As much of a studio as a film asks for: every look at it finds it drawn once more."""
+
+        looks, shown = 0, ()
+        server = types.SimpleNamespace(flush=lambda: None)
+
+        @property
+        def session(self) -> Any:
+            return types.SimpleNamespace(scrub=lambda moment: setattr(self, "shown", (*self.shown, moment)))
+
+        @property
+        def drawn(self) -> int:
+            self.looks += 1
+            return self.looks
+
+    page: Any = Page()
+    white = types.SimpleNamespace(get_render=lambda **_: np.full((36, 64, 3), 60 * len(page.shown), np.uint8))
+    told: list[tuple[int, int]] = []
+    film = gif(page, white, 1.0, 1.25, (64, 36), lambda done, total: told.append((done, total)))
+    assert told == [(0, 3), (1, 3), (2, 3)] and page.shown[0] == 1.0
+    assert Image.open(io.BytesIO(film)).n_frames == 3
