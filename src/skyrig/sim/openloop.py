@@ -15,6 +15,7 @@ from jaxtyping import Array
 
 from skyrig import checks
 from skyrig.algebra import as_jax, traced
+from skyrig.brief import brief
 from skyrig.elements import Element, Pushes
 from skyrig.errors import InputError
 from skyrig.programs import Program
