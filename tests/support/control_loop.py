@@ -8,7 +8,7 @@ from skyrig import airframe, closed_loop, payload, trim
 from skyrig.planning import circle, waypoints
 from skyrig.rigs import Cable, Linked, Slung
 from skyrig.sim import Noise, Outside
-from skyrig.sim.openloop import Track as Bodies
+from skyrig.sim.recorded import Track as Bodies
 
 PERIOD, SUBSTEPS = 0.01, 5
 WAYPOINTS = [[0, 0, 0], [0.5, -0.5, 0.25], [1, 0, 0.5], [1.5, -0.5, 0.75], [2, 0, 1]]

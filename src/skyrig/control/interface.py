@@ -65,8 +65,8 @@ class Measurement(eqx.Module):
         return self.bodies["vehicles"]
 
     @property
-    def length(self) -> Float[Array, " n *batch"]:
-        """Free length of each cable (m); zeros where there are none."""
+    def length(self) -> Any:
+        """(n, *batch) free length of each cable (m); zeros where there are none."""
         known = self.readings.get("cable.length")
         return jnp.zeros_like(self.vehicles.position[0]) if known is None else known
 
