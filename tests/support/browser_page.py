@@ -11,6 +11,7 @@ OTHER = "drop-open-loop"
 """Opened in between, so that whatever was done to the other is forgotten."""
 
 BEHIND = "Tried to update non-existent component"
+EVALUATED = "Evaluating a string as JavaScript violates"
 
 
 class Watched:
@@ -26,10 +27,11 @@ class Watched:
     def _heard(self, message: Any) -> None:
         """Keep what the console calls an error.
 
-        All but one: when the panel is rebuilt, viser's page may learn that a plot is gone before it learns
-        that it was hidden, says so, and carries on. How the two messages fall is not ours to say.
+        All but two. When the panel is rebuilt, viser's page may learn that a plot is gone before it learns
+        that it was hidden, says so, and carries on. How the two messages fall is not ours to say. And the part
+        for clouds of splats, of which the studio has none, makes functions from text, which is forbidden.
         """
-        if message.type == "error" and not message.text.startswith(BEHIND):
+        if message.type == "error" and not message.text.startswith((BEHIND, EVALUATED)):
             self.complaints.append(message.text)
 
     def readout(self, name: str) -> str:

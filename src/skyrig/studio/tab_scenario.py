@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skyrig.planning import REFERENCES
-from skyrig.scenario import names
+from skyrig.scenario import load, names
 from skyrig.scenario.controllers import CONTROLLERS
 from skyrig.studio.edits import MIXED, Form, edited, form_of
 from skyrig.vehicles import airframe_names, payload_names
@@ -115,8 +115,8 @@ class ScenarioTab:
         )
 
     def _open(self, event: Any) -> None:
-        if event.target.value != PICK:
-            self.panel.studio.open(event.target.value)
+        if event.target.value in names():
+            self.panel.studio.session.open(load(event.target.value))
 
     def _template(self, event: Any) -> None:
         if event.target.value in _TEMPLATES:
