@@ -12,9 +12,12 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import msgspec
+import viser
 
 MOST_TEXT = 10_000
 """Bytes in a text field."""
+SLACK = 0.1
+"""Share of its range that a slider may be beyond it: a page may not have heard that the range moved."""
 _Number = Annotated[float, msgspec.Meta(ge=-1e9, le=1e9)]
 """Of a scene: finite, and not out of this world."""
 _Name = Annotated[str, msgspec.Meta(max_length=200)]
@@ -136,7 +139,8 @@ def accepted(field: Any, value: Any) -> Any:
             raise _Refused(f"{label} may hold {MOST_TEXT} bytes at most, not {size}.")
         return _one(label, value, isinstance(value, str), "text")
     if isinstance(now, int | float):
-        return _within(label, value, field.min, field.max)
+        late = SLACK * (field.max - field.min) if isinstance(field, viser.GuiSliderHandle) else 0.0
+        return _within(label, value, field.min, field.max, late)
     if isinstance(now, tuple) and isinstance(value, list) and len(value) == len(now):
         lows, highs = (limits or [None] * len(now) for limits in (field.min, field.max))
         return [_within(label, *each) for each in zip(value, lows, highs, strict=True)]
@@ -149,9 +153,11 @@ def _one(label: str, value: Any, right: bool, wanted: str) -> Any:
     return value
 
 
-def _within(label: str, value: Any, low: float | None, high: float | None) -> Any:
-    """A number moved to the nearest limit: what is typed may be beyond it for a moment."""
+def _within(label: str, value: Any, low: float | None, high: float | None, late: float = 0.0) -> Any:
+    """A finite number from `low` to `high`; one that is beyond by `late` at most becomes the limit."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise _Refused(f"{label} must be a finite number.")
     low, high = -math.inf if low is None else low, math.inf if high is None else high
+    if not low - late <= value <= high + late:
+        raise _Refused(f"{label} must be from {low:g} to {high:g}.")
     return min(max(value, low), high)
