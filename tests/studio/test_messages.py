@@ -292,6 +292,21 @@ def test_values_are_of_the_kind_of_their_field() -> None:
     assert [kept(three, value) for value in ([1.0], [2.0, 0.0, 0.0], 1.0, "abc")] == [None] * 4
 
 
+def test_pictures_are_looked_at_before_they_are_unpacked() -> None:
+    def payload(content: bytes) -> bytes:
+        message = {"type": "GetRenderResponseMessage", "payload": content, "render_uuid": "x"}
+        raw = Inbox().look(msgspec.msgpack.encode(message))
+        assert raw is not None
+        return msgspec.msgpack.decode(raw)["payload"]
+
+    def png(wide: int, high: int) -> bytes:
+        return b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + wide.to_bytes(4, "big") + high.to_bytes(4, "big") + b"rest"
+
+    assert payload(png(1280, 720)) == png(1280, 720)
+    for content in (png(10**5, 10**5), png(0, 9), png(9, 2**31), b"GIF89a", b"", b"\x89PNG"):
+        assert payload(content) == b""
+
+
 def test_a_slider_that_lags_behind_its_range_is_moved_into_it(studio: Studio) -> None:
     slider = studio.panel.hands.share
     assert isinstance(slider, viser.GuiSliderHandle)

@@ -34,7 +34,7 @@ def studio(
     play: bool = False,
     open_page: bool = True,
     flights: Directory = Path("flights"),
-    folders: tyro.conf.UseAppendAction[Folders] = (),
+    also: tyro.conf.UseAppendAction[Folders] = (),
     dark: bool = False,
     picture: File = None,
     at: float = 5.0,
@@ -50,7 +50,7 @@ def studio(
         play: Begin at once.
         open_page: Open the page where there is a desktop.
         flights: Folder in which the page looks for recorded flights.
-        folders: Another folder whose flights the page may open.
+        also: Another folder whose flights the page may open.
         dark: Dark looks.
         picture: Draw the scene to this .png (or film it to this .gif) without a window, and end.
         at: Of which moment the picture is, or when the film ends (s).
@@ -66,7 +66,7 @@ def studio(
 
     from skyrig.studio.app import Studio
 
-    page = Studio(host, port, _folders(what, flights, folders))
+    page = Studio(host, port, folders(what, flights, also))
     over = threading.Event()
     _heed_interrupts()
     signal.signal(signal.SIGTERM, lambda *_: over.set())
@@ -114,7 +114,7 @@ def has_desktop() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _folders(what: str | None, flights: Path, others: Sequence[Path]) -> tuple[Path, ...]:
+def folders(what: str | None, flights: Path, others: Sequence[Path]) -> tuple[Path, ...]:
     """Where the page may open files: what was named, and the folder of what is open, if that is a file."""
     for folder in others:
         if not folder.is_dir():

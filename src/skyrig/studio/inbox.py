@@ -18,6 +18,8 @@ MOST_TEXT = 10_000
 """Bytes in a text field."""
 SLACK = 0.1
 """Share of its range that a slider may be beyond it: a page may not have heard that the range moved."""
+LARGEST_SIDE = 2048
+"""Of a picture that a viewer draws (pixels)."""
 _Number = Annotated[float, msgspec.Meta(ge=-1e9, le=1e9)]
 """Of a scene: finite, and not out of this world."""
 _Name = Annotated[str, msgspec.Meta(max_length=200)]
@@ -111,6 +113,8 @@ class Inbox:
                 if field is None:
                     return None
                 message.updates.value = accepted(field, message.updates.value)
+            if isinstance(message, Picture) and not _is_small(message.payload):
+                message.payload = b""  # as a page says that it cannot draw
             if isinstance(message, HandleMoved) and not 0.5 < math.hypot(*message.wxyz) < 2.0:
                 return None
         except _Refused as refusal:
@@ -119,6 +123,12 @@ class Inbox:
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             return None
         return msgspec.msgpack.encode(message)
+
+
+def _is_small(picture: bytes) -> bool:
+    """Whether it is a PNG no larger than any that is asked for, found out before it is unpacked."""
+    sides = [int.from_bytes(picture[at : at + 4], "big") for at in (16, 20)]
+    return picture.startswith(b"\x89PNG\r\n\x1a\n") and 0 < min(sides) <= max(sides) <= LARGEST_SIDE
 
 
 class _Refused(ValueError):
