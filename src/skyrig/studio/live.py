@@ -60,6 +60,11 @@ class Hands:
     torque: Numbers | None = None
     """(3,) on the payload, world frame (N m)."""
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is done."""
+        return self.pose is self.share is self.force is self.torque is None
+
 
 class Live:
     """A scenario in flight: `advance` flies on, `frames` come out.
