@@ -27,7 +27,7 @@ def sweep(
     sampler: str = "random",
     engine: str = "batch",
     seed: int = 0,
-    within: float = 0.5,
+    within: float | None = None,
     workers: int | None = None,
     address: str | None = None,
     out: Directory = Path("sweep"),
@@ -46,7 +46,7 @@ def sweep(
         sampler: How values are drawn: random, latin (a Latin hypercube) or sobol.
         engine: Who flies: batch (threads here), processes (joblib), or ray (a cluster).
         seed: Of everything random.
-        within: A flight succeeds if it ends this close to its reference (m).
+        within: How close to its reference a flight must end (m), in place of the scenario's verdict.position.
         workers: Chunks flown at a time; as many as there are cores if left out.
         address: Of a running Ray cluster; without it one is started here.
         out: Folder to write to.

@@ -43,7 +43,7 @@ def fly(
 
         flight = fly_closed_loop(built, own, progress)
     seconds = time.perf_counter() - began
-    return replace(flight, metrics=metrics(flight, wall_seconds=seconds))
+    return replace(flight, metrics=metrics(flight, wall_seconds=seconds, limits=known.spec.verdict))
 
 
 def _made(maker: Callable[[Built], Any], built: Built) -> Any:

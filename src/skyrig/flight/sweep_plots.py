@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from skyrig.flight.plots import COLOURS
 from skyrig.flight.storage import write_whole
 from skyrig.flight.sweep_table import Table
+from skyrig.flight.verdict import FLEW
 
 SHOWN = {
     "position_rmse": "m",
@@ -39,7 +40,7 @@ def save_pictures(folder: Path, table: Table, paths: list[str]) -> list[Path]:
 
 def success_map(table: Table, paths: list[str]) -> Figure:
     """Flights over the two inputs that success goes with most, or the share of successes over one."""
-    good = table["success"].astype(float)
+    good = (table["verdict"] == FLEW).astype(float)
     ranked = sorted(paths, key=lambda path: -abs(rank_correlation(table[path], good)))
     figure = Figure(figsize=(6.4, 4.8), layout="constrained")
     axes = figure.add_subplot()
@@ -50,18 +51,18 @@ def success_map(table: Table, paths: list[str]) -> Figure:
         number = np.bincount(spot, minlength=len(edges) - 1)
         share = np.bincount(spot, good, len(edges) - 1) / np.maximum(number, 1)
         axes.stairs(np.where(number > 0, share, np.nan), edges, fill=True, color=COLOURS[0])
-        axes.set(xlabel=ranked[0], ylabel="share of flights that succeed", ylim=(0, 1.02))
+        axes.set(xlabel=ranked[0], ylabel="share that flew as asked", ylim=(0, 1.02))
     else:
         for wanted, colour, mark, words in (
             (0, COLOURS[1], "x", "failed"),
-            (1, COLOURS[0], ".", "succeeded"),
+            (1, COLOURS[0], ".", "flew as asked"),
         ):
             own = good == wanted
             places = table[ranked[0]][own], table[ranked[1]][own]
             axes.scatter(*places, s=20, c=colour, marker=mark, label=f"{words}: {own.sum()}")
         axes.set(xlabel=ranked[0], ylabel=ranked[1])
         figure.legend(loc="outside lower center", ncols=2)
-    axes.set_title(f"{good.mean():.1%} of {len(good)} flights succeed")
+    axes.set_title(f"{good.mean():.1%} of {len(good)} flights flew as asked")
     return figure
 
 
