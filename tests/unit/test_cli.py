@@ -1,5 +1,6 @@
 """The command line: what it prints, what it leaves behind, and how it refuses."""
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skyrig.cli import _each_set, main
-from skyrig.flight import Flight
+from skyrig.flight import Flight, report
 from skyrig.scenario import bundled_text, load, names
 
 GOOD = bundled_text("drop-open-loop")
@@ -78,6 +79,95 @@ def test_flying_leaves_a_flight_pictures_and_a_report(capfd: pytest.CaptureFixtu
     assert code == 0 and "largest distance between the payload" in out
     code, out, _ = run(capfd, "plot", "flights/drop-open-loop", "--out", "elsewhere")
     assert code == 0 and (here / "elsewhere" / "report.html").is_file()
+
+
+def test_a_flight_that_fails_says_so_first_and_leaves_nothing_stale(
+    capfd: pytest.CaptureFixture[str], here: Path
+) -> None:
+    folder = here / "flights" / "drop-open-loop"
+    short = ["fly", "drop-open-loop", "--duration", "0.3", "--no-report"]
+    assert run(capfd, *short)[0] == 0
+    for name in ("report.html", "flight.csv", "path.png"):
+        (folder / name).write_text("of an earlier run")
+    code, out, err = run(capfd, *short, "--set", "verdict.ground=0.6")
+    first, _, rest = out.partition("\n")
+    assert code == 1 and first.startswith("drop-open-loop crashed: The payload touches the ground at t = 0.")
+    assert err == "" and "Flight:  flights/drop-open-loop/flight.npz" in rest
+    assert {path.name for path in folder.iterdir()} == {"flight.npz", "scenario.yaml", "metrics.json"}
+    verdict = json.loads((folder / "metrics.json").read_text())["verdict"]
+    assert verdict["word"] == "crashed" and verdict["reason"] in first and 0.1 < verdict["time"] < 0.3
+    page = report.html(Flight.load(folder), {})
+    assert f"<strong>crashed: {verdict['reason']}</strong>" in page
+
+    (folder / "notes.txt").write_text("mine")
+    before = (folder / "flight.npz").read_bytes()
+    code, out, _ = run(capfd, *short)
+    assert code == 0 and out.startswith("drop-open-loop flew as asked.\n")
+    assert "holds files of other origin (notes.txt) and stays as it is" in out
+    assert (folder / "flight.npz").read_bytes() == before
+    assert Flight.load(here / "flights" / "drop-open-loop-2").metrics["verdict"]["word"] == "flew"
+    assert sorted(path.name for path in folder.parent.iterdir()) == ["drop-open-loop", "drop-open-loop-2"]
+
+
+def test_a_reader_that_leaves_ends_nothing_early(here: Path) -> None:
+    command = [sys.executable, "-m", "skyrig", "fly", "drop-open-loop", "--duration", "0.3"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.readline() == "drop-open-loop flew as asked.\n"
+        process.stdout.close()
+        assert process.stderr.read() == "" and process.wait() == 0
+    assert (here / "flights" / "drop-open-loop" / "report.html").is_file()
+
+
+MINE = """
+import jax.numpy as jnp
+
+from skyrig.control import Command, Controller
+
+
+class Hold(Controller):
+    weight: jnp.ndarray
+
+    @staticmethod
+    def build(built):
+        return Hold(jnp.asarray(9.81 * (built.team.airframes[0].mass + built.team.payload.mass)))
+
+    def __call__(self, memory, t, target, seen):
+        return memory, Command(self.weight[None], jnp.zeros((3, 1)))
+
+
+def breaks(t, target, seen):
+    return 1 / t
+
+
+number = 5
+"""
+
+
+def test_own_controllers_leave_a_trace_and_no_traceback(
+    capfd: pytest.CaptureFixture[str], here: Path
+) -> None:
+    (here / "mine.py").write_text(MINE)
+    hover = ["fly", "one-dragonfly-hover", "--duration", "0.05", "--no-report", "--set", "verdict.position=1"]
+    assert run(capfd, *hover, "--controller", "mine.py:Hold")[0] == 0
+    folder = here / "flights" / "one-dragonfly-hover"
+    own = load(str(folder / "scenario.yaml")).controller.own
+    assert own is not None and (own.name, own.file) == ("Hold", "mine.py")
+    assert own.sha256 == hashlib.sha256(MINE.encode()).hexdigest()
+    page = report.html(Flight.load(folder), {})
+    assert f"Flown by a controller of its own: Hold in mine.py, sha256 {own.sha256}." in page
+    # its scenario does not fly with somebody else unless told so
+    code, _, err = run(capfd, "fly", str(folder / "scenario.yaml"))
+    assert code == 2 and "give --controller mine.py:Hold to fly it again" in err
+
+    code, out, err = run(capfd, *hover, "--controller", "mine.py:breaks")
+    line = 1 + MINE.split("\n").index("    return 1 / t")
+    assert (code, out) == (2, "") and f"mine.py, line {line}: ZeroDivisionError: " in err
+    assert err.count("\n") == 1 and Flight.load(folder).metrics["verdict"]["word"] == "flew"
+    code, out, err = run(capfd, *hover, "--controller", "mine.py:number")
+    assert (code, out) == (2, "") and err.startswith("controller must be a callable (t, target, measurement)")
+    with pytest.raises(ZeroDivisionError):
+        main([*hover, "--controller", "mine.py:breaks", "--debug"])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from skyrig.flight import playback, tables
 from skyrig.flight.flight import Flight
+from skyrig.flight.own import trace_in
 from skyrig.flight.storage import write_whole
+from skyrig.flight.verdict import Verdict
 
 MOST_EVENTS = 500
 """Longer lists of events are cut off."""
@@ -49,6 +51,7 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
         f'<html lang="en"><head><meta charset="utf-8"><title>{escape(flight.name)}</title>',
         f"<style>{_STYLE}{playback.STYLE}</style></head><body>",
         f"<h1>{escape(flight.name)}</h1>",
+        *_judged(flight),
         f"<p>{escape(_team(flight))}</p>",
         "<h2>Numbers</h2>",
         _table(
@@ -71,6 +74,18 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
     listed = ", ".join(f"{name} {number}" for name, number in flight.versions.items())
     parts += [f"<p>Computed with {escape(listed)}.</p>", "</body></html>"]
     return "\n".join(parts)
+
+
+def _judged(flight: Flight) -> list[str]:
+    """The verdict, where there is one, and whose own controller flew, if somebody's did."""
+    lines = []
+    if "verdict" in flight.metrics:
+        lines.append(f"<p><strong>{escape(Verdict(**flight.metrics['verdict']).line)}</strong></p>")
+    own = trace_in(flight.scenario)
+    if own is not None:
+        source = f" in {own.file}, sha256 {own.sha256}" if own.file else ""
+        lines.append(f"<p>{escape(f'Flown by a controller of its own: {own.name}{source}.')}</p>")
+    return lines
 
 
 def _team(flight: Flight) -> str:
