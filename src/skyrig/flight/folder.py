@@ -20,7 +20,7 @@ _OURS = {SCENARIO, METRICS, REPORT, *(f"{name}.png" for name in NAMES)}
 
 def ours(file: Path) -> bool:
     """Whether a file is one that flying, drawing or exporting a flight leaves in its folder."""
-    return file.name in _OURS or (file.name.startswith(("flight.", "flight-")) and not file.is_dir())
+    return not file.is_dir() and (file.name in _OURS or file.name.startswith(("flight.", "flight-")))
 
 
 def place_for(wanted: Path) -> tuple[Path, list[str]]:
@@ -34,7 +34,10 @@ def place_for(wanted: Path) -> tuple[Path, list[str]]:
         place = wanted if number == 1 else wanted.with_name(f"{wanted.name}-{number}")
         if place.exists() and not place.is_dir():
             raise InputError(f"{place} is in the way: a folder is needed to write the flight to.")
-        found = sorted(it.name for it in place.iterdir() if not ours(it)) if place.is_dir() else []
+        try:
+            found = sorted(it.name for it in place.iterdir() if not ours(it)) if place.is_dir() else []
+        except OSError as error:
+            raise InputError(f"{place} cannot be read: {error.strerror}.") from None
         if not found:
             return place, foreign
         foreign = foreign or found

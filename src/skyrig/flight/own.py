@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import importlib.util
 import inspect
@@ -89,8 +88,8 @@ def made(given: Any, built: Built) -> Any:
 
 def trace(given: Any) -> Own:
     """Name, file and hash of a controller handed over in Python; no file where it was typed in."""
-    kind = given if inspect.isclass(given) or inspect.isroutine(given) else type(given)
-    name = getattr(kind, "__qualname__", type(given).__name__)
+    kind: Any = given if inspect.isclass(given) or inspect.isroutine(given) else type(given)
+    name = str(getattr(kind, "__qualname__", type(given).__name__))
     path = Path(_source(kind))
     if path.suffix != ".py" or not path.is_file():
         return Own(name=name)
@@ -133,12 +132,12 @@ def fault(error: BaseException, path: Path) -> str:
     return f"{place}{type(error).__name__}: {words}" if words else f"{place}{type(error).__name__}"
 
 
-def _instance(kind: type, name: str, built: Built) -> Any:
+def _instance(kind: Any, name: str, built: Built) -> Any:
     """An object of a class, made for a scenario."""
     make = getattr(kind, "build", None)
     if callable(make):
         return make(built)
-    fields = {field.name for field in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else set()
+    fields = getattr(kind, "__dataclass_fields__", {})
     needed = [each for each in _needed(kind) if each in fields]
     if needed or not (_takes(kind, 1) or _takes(kind, 0)):
         listed = ", ".join(needed or _needed(kind))
