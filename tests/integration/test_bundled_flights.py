@@ -50,7 +50,7 @@ EVENTFUL = {
 @functools.cache
 def flown(name: str) -> Flight:
     flight = fly(name)
-    assert flight.metrics["verdict"]["word"] == "flew", flight.metrics["verdict"]
+    assert flight.verdict.flew, flight.verdict
     return flight
 
 

@@ -6,7 +6,6 @@ import pytest
 from skyrig import InputError, fly, fly_many, load
 from skyrig.flight.columns import of_flight
 from skyrig.flight.many import Flights
-from skyrig.flight.verdict import Verdict
 from skyrig.scenario.vary import changes
 
 POKE = {"duration": 1.0, "happenings.0.time": 0.3}
@@ -19,7 +18,7 @@ def worst(scenario, flights: Flights, rows: int = 2) -> float:
     for k, row in enumerate(changes(flights.inputs)[:rows]):
         flight = fly(scenario.with_overrides(row))
         alone = of_flight(flight)
-        assert Verdict(**flight.metrics["verdict"]) == flights.verdicts[k]
+        assert flight.verdict == flights.verdicts[k]
         assert set(alone) == set(flights.metrics)
         found = max(found, *(abs(value - flights.metrics[name][k]) for name, value in alone.items()))
     return found

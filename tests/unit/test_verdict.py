@@ -47,6 +47,7 @@ def moved(flown: Flight, body: int | None, row: int, place: list[float]) -> Flig
 
 def test_a_flight_in_which_nothing_happens_flew() -> None:
     assert verdict(aloft()) == Verdict("flew") and verdict(aloft()).line == "flew as asked."
+    assert aloft().verdict.flew
     assert metrics(aloft())["verdict"] == {"word": "flew", "reason": "", "time": None}
 
 

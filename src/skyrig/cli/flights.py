@@ -60,14 +60,12 @@ def fly(
     from skyrig.flight.drawing import Drawers
     from skyrig.flight.folder import METRICS, REPORT, SCENARIO, place_for, whole_folder
     from skyrig.flight.storage import write_whole
-    from skyrig.flight.verdict import Verdict
 
     place, foreign = place_for(out / known.name)
     console = Console(highlight=False)
     with Drawers() if report else nullcontext() as drawers:
         flight = _flown(known, controller, place, debug)
-        verdict = Verdict(**flight.metrics["verdict"])
-        console.print(f"{flight.name} {verdict.line}", soft_wrap=True, markup=False)
+        console.print(f"{flight.name} {flight.verdict.line}", soft_wrap=True, markup=False)
         _tell(flight, console)
         with whole_folder(place) as draft:
             saved = flight.save(draft)
@@ -79,7 +77,7 @@ def fly(
     console.print(f"Flight:  {place / saved.name}", soft_wrap=True)
     for name in names:
         console.print(f"{'Report: ' if name == REPORT else 'Picture:'} {place / name}", soft_wrap=True)
-    return 0 if verdict.flew else 1
+    return 0 if flight.verdict.flew else 1
 
 
 def _beside(wanted: Path, foreign: list[str]) -> str:

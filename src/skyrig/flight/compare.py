@@ -14,10 +14,9 @@ Line = tuple[str, float | int | str | None, float | int | str | None, str]
 
 def compare(first: Flight, second: Flight) -> list[Line]:
     """Every metric that either flight has, and the largest distances between the two."""
-    words = [flight.metrics.get("verdict", {}).get("word") for flight in (first, second)]
     left = {(name, unit): value for name, value, unit in rows(first.metrics)}
     right = {(name, unit): value for name, value, unit in rows(second.metrics)}
-    lines: list[Line] = [("verdict", words[0], words[1], "")]
+    lines: list[Line] = [("verdict", first.verdict.word, second.verdict.word, "")]
     lines += [
         (name, left.get((name, unit)), right.get((name, unit)), unit) for name, unit in {**left, **right}
     ]

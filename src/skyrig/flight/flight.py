@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from skyrig.flight.verdict import Verdict
 
 Reals = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -176,6 +179,14 @@ class Flight:
     def duration(self) -> float:
         """From the first time to the last (s)."""
         return float(self.times[-1] - self.times[0])
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it flew as asked, and if not, why; worked out now if its metrics do not know."""
+        from skyrig.flight.verdict import Verdict, verdict
+
+        known = self.metrics.get("verdict")
+        return verdict(self) if known is None else Verdict(**known)
 
     def save(self, path: str | Path) -> Path:
         """Write one file: `path` itself if it ends in .npz, else flight.npz in the folder `path`.

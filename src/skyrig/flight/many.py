@@ -204,7 +204,7 @@ class Flyer:
         except FlightDiverged as error:
             return {}, Verdict(DIVERGED, str(error))
         columns = {name: np.array([value]) for name, value in tables.of_flight(flight).items()}
-        return columns, Verdict(**flight.metrics["verdict"])
+        return columns, flight.verdict
 
     def _shared(self, row: Row, make: Callable[[], Target]) -> Target:
         """The targets of a controller on a reference, kept with both so that their ids stay theirs."""

@@ -11,7 +11,6 @@ from skyrig.flight import playback, tables
 from skyrig.flight.flight import Flight
 from skyrig.flight.own import trace_in
 from skyrig.flight.storage import write_whole
-from skyrig.flight.verdict import Verdict
 
 MOST_EVENTS = 500
 """Longer lists of events are cut off."""
@@ -77,10 +76,8 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
 
 
 def _judged(flight: Flight) -> list[str]:
-    """The verdict, where there is one, and whose own controller flew, if somebody's did."""
-    lines = []
-    if "verdict" in flight.metrics:
-        lines.append(f"<p><strong>{escape(Verdict(**flight.metrics['verdict']).line)}</strong></p>")
+    """The verdict, and whose own controller flew, if somebody's did."""
+    lines = [f"<p><strong>{escape(flight.verdict.line)}</strong></p>"]
     own = trace_in(flight.scenario)
     if own is not None:
         source = f" in {own.file}, sha256 {own.sha256}" if own.file else ""
