@@ -9,6 +9,7 @@ are looked at.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ DEPTH = 1e-2
 """How deep a cable may run inside the payload (m): thin plates may be held in the middle."""
 NONE = -1
 """The contact of a flight without any."""
+_MANY = 1 << 30
+"""More than there are contacts."""
 
 
 class Outlines(NamedTuple):
@@ -76,20 +79,37 @@ def outlines(
         ground: Its height (m), if there is one.
         arena: (2, 3) its lowest and highest corner (m), if there is one.
     """
-    outline = convex_hull(corners[:, :2])
-    faces = np.array([corners[:, 2].min(), corners[:, 2].max()])
-    beside = _plane_gap(outline[..., None], attachments.T[:2, :, None])[..., 0]
-    above = np.maximum(faces[0] - attachments[:, 2], attachments[:, 2] - faces[1])
+    outline, faces, outside = _payload(_bytes(corners), _bytes(attachments))
     return Outlines(
         radius=np.asarray(radius, dtype=np.float64),
         outline=outline,
         faces=faces,
         attachments=np.asarray(attachments, dtype=np.float64),
         hooks=np.asarray(hooks, dtype=np.float64),
-        outside=np.maximum(beside, above) > -TOUCH,
+        outside=outside,
         ground=np.asarray(-np.inf if ground is None else ground, dtype=np.float64),
         arena=np.array([[-np.inf] * 3, [np.inf] * 3] if arena is None else arena, dtype=np.float64),
     )
+
+
+def hull_size(corners: np.ndarray) -> int:
+    """How many corners a payload's outline has, seen from above."""
+    return len(_payload(_bytes(corners), b"")[0])
+
+
+@lru_cache(maxsize=256)
+def _payload(corners: bytes, attachments: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A payload's outline and faces, and which attachments are on its surface; kept for flights alike."""
+    points, held = (np.frombuffer(it).reshape(-1, 3) for it in (corners, attachments))
+    outline = convex_hull(points[:, :2])
+    faces = np.array([points[:, 2].min(), points[:, 2].max()])
+    beside = _plane_gap(outline[..., None], held.T[:2, :, None])[..., 0]
+    above = np.maximum(faces[0] - held[:, 2], held[:, 2] - faces[1])
+    return outline, faces, np.maximum(beside, above) > -TOUCH
+
+
+def _bytes(array: np.ndarray) -> bytes:
+    return np.ascontiguousarray(array, dtype=np.float64).tobytes()
 
 
 def convex_hull(points: np.ndarray) -> np.ndarray:
@@ -116,12 +136,11 @@ def named(vehicles: int, cables: int) -> list[Contact]:
     """The contacts that `touching` numbers, in order: of those at one instant the first counts."""
     listed = [Contact("ground", body, NONE) for body in range(vehicles + 1)]
     if cables:
-        pairs = [(j, k) for j in range(vehicles) for k in range(j + 1, vehicles)]
+        # also pairs of one with itself, and both orders, which never touch: all pairs are computed at once
+        pairs = [(j, k) for j in range(vehicles) for k in range(vehicles)]
         listed += [Contact("vehicles", j + 1, k + 1) for j, k in pairs]
         listed += [Contact("payload-vehicle", 0, k + 1) for k in range(vehicles)]
-        listed += [
-            Contact("cable-vehicle", j, k + 1) for j in range(cables) for k in range(vehicles) if j != k
-        ]
+        listed += [Contact("cable-vehicle", j, k + 1) for j, k in pairs]
         listed += [Contact("cable-payload", j, 0) for j in range(cables)]
     return listed + [Contact("arena", body, NONE) for body in range(vehicles + 1)]
 
@@ -150,8 +169,14 @@ def touching(
         hits += _collisions(xp, it, payload, vehicles, taut, released)
     beyond = (low < it.arena[0][:, None] - TOUCH) | (high > it.arena[1][:, None] + TOUCH)
     hits.append(beyond.any(0) & ~gone)
-    every = xp.concatenate(hits)
-    return xp.where(every.any(0), xp.argmax(every, axis=0), NONE)
+    first: Array = _MANY
+    count = 0
+    for hit in hits:
+        numbers = np.arange(count, count + hit.shape[0]).reshape(-1, *[1] * (hit.ndim - 1))
+        count += hit.shape[0]
+        least = xp.where(hit, numbers, _MANY).min(0)
+        first = xp.minimum(first, least)
+    return xp.where(first < _MANY, first, NONE)
 
 
 def _extents(xp: Any, it: Outlines, payload: Any, vehicles: Any) -> tuple[Array, Array]:
@@ -179,19 +204,31 @@ def _collisions(
     """Contacts of vehicles, payload and cables with each other, in the order of `named`."""
     place, n = vehicles[0], vehicles[0].shape[1]
     back = payload[1] * np.array([1.0, -1.0, -1.0, -1.0]).reshape(4, *[1] * (payload[1].ndim - 1))
-    first, second = np.triu_indices(n, 1)
-    apart = _size(xp, place[:, first] - place[:, second]) - it.radius[first] - it.radius[second]
+    # all pairs by broadcasting: picking them by index takes compiled loops longer
+    apart = vehicles_apart(place, it.radius)
     local = _turned(xp, back[:, None], place - payload[0][:, None])
     near = _prism_gap(xp, it, local) - it.radius
     hooks = place + _turned(xp, vehicles[1], xp.moveaxis(it.hooks, 1, 0))
     points = xp.moveaxis(it.attachments, 1, 0)
     ends = payload[0][:, None] + _turned(xp, payload[1][:, None], points)
-    cable, other = np.nonzero(~np.eye(n, dtype=bool))
-    side = _to_segment(xp, place[:, other], hooks[:, cable], ends[:, cable]) - it.radius[other]
+    side = _to_segment(xp, place[:, None], hooks[:, :, None], ends[:, :, None]) - it.radius
+    ordered = np.triu(np.ones((n, n), dtype=bool), 1)[..., None]
+    others = ~np.eye(n, dtype=bool)[..., None]
     local_hooks = _turned(xp, back[:, None], hooks - payload[0][:, None])
     inside = _runs_inside(xp, it, points, local_hooks) & it.outside
     kept = ~released
-    return [apart < 0, (near < 0) & kept, (side < 0) & taut[cable], inside & taut & kept]
+    return [
+        ((apart < 0) & ordered).reshape(n * n, *apart.shape[2:]),
+        (near < 0) & kept,
+        ((side < 0) & others & taut[:, None]).reshape(n * n, *side.shape[2:]),
+        inside & taut & kept,
+    ]
+
+
+def vehicles_apart(place: Array, radius: Array) -> Array:
+    """Distance (n, n, b) between the surfaces of vehicles at `place` (3, n, b) (m); not on the diagonal."""
+    xp = namespace(place, radius)
+    return _size(xp, place[:, :, None] - place[:, None]) - radius[:, None] - radius[None]
 
 
 def _turned(xp: Any, attitude: Array, vector: Array) -> Array:

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from skyrig import control
-from skyrig.contacts import convex_hull
+from skyrig.contacts import hull_size
 from skyrig.control.actuators import Actuators
 from skyrig.flight.closed import make_controller, outside_of
 from skyrig.scenario.build import Built, assembled, make_start, make_teams
@@ -55,7 +55,7 @@ class Row:
         payload = built.team.payload
         corners = np.asarray(payload.shape.corners)
         wanted = (built.reference is None, built.vehicle_references is None, payload.is_point)
-        return structure, shapes, clock, wanted, tuple(held), noisy(built), len(convex_hull(corners[:, :2]))
+        return structure, shapes, clock, wanted, tuple(held), noisy(built), hull_size(corners)
 
 
 _FIELDS = ("payload_force", "payload_torque", "vehicle_force", "vehicle_torque", "cable_length")

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Array
 
 from skyrig.algebra import dot, multiply
-from skyrig.contacts import NONE, Outlines, touching
+from skyrig.contacts import NONE, Outlines, touching, vehicles_apart
 from skyrig.rigs.bodies import Bodies, Inputs
 from skyrig.sim.stepping import OK, Log, choose, when
 
@@ -300,8 +300,6 @@ def _angle(wanted: Array, have: Array) -> Array:
 
 
 def _nearest(least: Array, place: Array, radius: Array) -> Array:
-    first, second = np.triu_indices(place.shape[1], 1)
-    if not len(first):
-        return least
-    apart = _apart(place[:, first], place[:, second]) - radius[first] - radius[second]
-    return jnp.minimum(least, apart.min(0))
+    apart = vehicles_apart(place, radius)
+    other = ~np.eye(place.shape[1], dtype=bool).reshape(*apart.shape[:2], *[1] * (apart.ndim - 2))
+    return jnp.minimum(least, jnp.where(other, apart, jnp.inf).min((0, 1)))
