@@ -14,6 +14,7 @@ from skyrig.errors import InputError
 from skyrig.flight.assembly import assemble, track
 from skyrig.flight.flight import Flight, Impact, Inputs
 from skyrig.flight.impacts import impacts
+from skyrig.flight.own import need_none
 from skyrig.sim.loop import closed_loop
 from skyrig.sim.pilot import Noise
 from skyrig.sim.preparation import Outside
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 def make_controller(built: Built) -> control.Controller:
     """The scenario's controller, told of the rig what the scenario says it is told."""
     chosen, team, loop = built.controller, built.believed, built.scenario.spec.loop
+    need_none(chosen.own, built.scenario.where, chosen.name)
     told = (team.rig, team.airframes, chosen.gains, chosen.flavour, 1 / loop.control_rate, loop.rotor_lag)
     try:
         return control.build(chosen.name, *told)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from skyrig.brief import brief
+
+if TYPE_CHECKING:
+    from skyrig.flight.verdict import Verdict
 
 Reals = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -216,6 +219,14 @@ class Flight:
         from skyrig.flight.notebook import flight_html
 
         return flight_html(self)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it flew as asked, and if not, why; worked out now if its metrics do not know."""
+        from skyrig.flight.verdict import Verdict, verdict
+
+        known = self.metrics.get("verdict")
+        return verdict(self) if known is None else Verdict(**known)
 
     def save(self, path: str | Path) -> Path:
         """Write one file: `path` itself if it ends in .npz, else flight.npz in the folder `path`.

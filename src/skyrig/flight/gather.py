@@ -9,9 +9,13 @@ import jax
 import numpy as np
 
 from skyrig.algebra import as_jax
+from skyrig.contacts import Outlines
 from skyrig.control.interface import Target, targets
+from skyrig.flight.assembly import rig_data
 from skyrig.flight.rows import Row, noisy
+from skyrig.flight.verdict import outlines_of
 from skyrig.planning import Reference, Sample
+from skyrig.scenario.spec import Limits
 from skyrig.sim import many
 from skyrig.sim.pilot import Crew, Noise
 from skyrig.sim.plan import Cut, Poke, bucket
@@ -65,9 +69,7 @@ def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> man
         happenings=_happenings(rows),
         slots=slots,
         wanted=_wanted(rows, times),
-        radius=as_jax(
-            _last([np.array([frame.radius for frame in row.built.team.airframes]) for row in rows])
-        ),
+        shapes=_shapes(rows),
     )
 
 
@@ -255,6 +257,19 @@ def _around(rows: Sequence[Row]) -> dict[str, np.ndarray | None]:
         known = [it for it in values if it is not None]
         fields[title] = table(known) if known else None
     return fields
+
+
+def _shapes(rows: Sequence[Row]) -> Outlines:
+    """What bodies look like and where they may be, by flight or once for all."""
+    seen: dict[tuple[int, Limits], Outlines] = {}
+    every = []
+    for row in rows:
+        known = row.built.scenario
+        key = id(known.parts), known.spec.verdict
+        if key not in seen:
+            seen[key] = outlines_of(rig_data(known.parts), known.spec.verdict)
+        every.append(seen[key])
+    return Outlines(*(as_jax(_last(parts)) for parts in zip(*every, strict=True)))
 
 
 def _happenings(rows: Sequence[Row]) -> many.Happenings:

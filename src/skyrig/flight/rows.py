@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from skyrig import control
+from skyrig.contacts import hull_size
 from skyrig.control.actuators import Actuators
 from skyrig.flight.closed import make_controller, outside_of
 from skyrig.scenario.build import Built, assembled, make_start, make_teams
@@ -51,8 +52,10 @@ class Row:
         loop, built = self.built.scenario.spec.loop, self.built
         held = [name for name in _FIELDS if getattr(self.outside, name) is None]
         clock = (len(self.ticks), loop.control_rate, loop.rotor_lag > 0, built.duration)
-        wanted = (built.reference is None, built.vehicle_references is None, built.team.payload.is_point)
-        return structure, shapes, clock, wanted, tuple(held), noisy(built)
+        payload = built.team.payload
+        corners = np.asarray(payload.shape.corners)
+        wanted = (built.reference is None, built.vehicle_references is None, payload.is_point)
+        return structure, shapes, clock, wanted, tuple(held), noisy(built), hull_size(corners)
 
 
 _FIELDS = ("payload_force", "payload_torque", "vehicle_force", "vehicle_torque", "cable_length")

@@ -16,6 +16,7 @@ from ruamel.yaml import YAML
 from skyrig import files
 from skyrig.errors import InputError
 from skyrig.scenario import crosschecks
+from skyrig.scenario.limits import check_limits
 from skyrig.scenario.motions import Motions, flight_duration, motions, with_whole_paths
 from skyrig.scenario.overrides import cut_short, overridden
 from skyrig.scenario.parse import parse, plain, read_text, read_values
@@ -97,6 +98,7 @@ class Scenario:
         crosschecks.check_clock(spec, duration, where)
         crosschecks.check_start(spec, parts, wanted, where)
         crosschecks.check_happenings(spec.happenings, parts, duration, where)
+        check_limits(spec, where)
         return Scenario(spec, own, where, parts, _believed(own, spec, parts, where), wanted, duration)
 
     def __repr__(self) -> str:

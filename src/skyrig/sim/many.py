@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
+from skyrig.contacts import Outlines
 from skyrig.control.interface import Target, row, targets
 from skyrig.planning import Sample
 from skyrig.sim.pilot import Crew, Memory, Surroundings, inputs
@@ -76,8 +77,8 @@ class Batch(eqx.Module):
     slots: Slots
     wanted: Wanted
     """At the end of every slot, (ticks, slots, ..., batch or 1)."""
-    radius: Array
-    """(n, batch or 1) of the vehicles (m)."""
+    shapes: Outlines
+    """What bodies look like and where they may be, the batch (or 1) last."""
 
 
 @eqx.filter_jit
@@ -146,7 +147,7 @@ def _slot(
         state,
         held,
         wanted,
-        batch.radius,
+        batch.shapes,
         dt,
         slot.time,
         memory.made.saturated,
@@ -161,9 +162,7 @@ def _slot(
         state, tally = pair
         them = jax.tree.map(lambda table: _picked(table, slot.act), batch.happenings)
         new = rig.sever(rig.poke(state, them.impulse, them.point), them.cut)
-        return choose(acts, new, state), tally.turned(
-            jnp.zeros_like(tally.taut), _cuts(them.cut, acts, tally), slot.time
-        )
+        return choose(acts, new, state), tally.cut(_cuts(them.cut, acts, tally), slot.time)
 
     state, tally = when(jnp.any(acts), happen, (state, tally))
     return state, memory, tally, log

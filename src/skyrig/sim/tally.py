@@ -11,9 +11,11 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array
 
 from skyrig.algebra import dot, multiply
+from skyrig.contacts import NONE, Outlines, touching, vehicles_apart
 from skyrig.rigs.bodies import Bodies, Inputs
 from skyrig.sim.stepping import OK, Log, choose, when
 
@@ -92,6 +94,16 @@ class Tally(eqx.Module):
     """How long any had (s)."""
     closest: Array
     """Least distance between two vehicles' surfaces (m)."""
+    contact: Array
+    """Number of the first contact: see `skyrig.contacts.named`; -1 for none."""
+    contact_time: Array
+    """When it was (s)."""
+    places: Array
+    """(3, 1 + n, batch) where payload and vehicles were then (m)."""
+    held: Array
+    """When a cable last was taut (s); minus infinity for never."""
+    severed: Array
+    """Cables that were cut."""
 
     @staticmethod
     def empty(rig: Any, state: Any, wanted: Wanted) -> Tally:
@@ -120,6 +132,11 @@ class Tally(eqx.Module):
             busy_time=each,
             any_time=zero,
             closest=zero + jnp.inf,
+            contact=none + NONE,
+            contact_time=zero,
+            places=jnp.zeros((3, 1 + rig.count, *zero.shape), zero.dtype),
+            held=zero - jnp.inf,
+            severed=taut & False,
         )
 
     def stepped(
@@ -128,7 +145,7 @@ class Tally(eqx.Module):
         state: Any,
         held: Inputs,
         wanted: Wanted,
-        radius: Array,
+        shapes: Outlines,
         dt: Array,
         time: Array,
         saturated: Array,
@@ -142,7 +159,7 @@ class Tally(eqx.Module):
             state: Where it is after the step.
             held: What acted during the step.
             wanted: Where it should be.
-            radius: (n, *batch) of the vehicles (m).
+            shapes: What its bodies look like and where they may be.
             dt: How long the step was (s), negative where there was none.
             time: At its end (s).
             saturated: (r, n, *batch) rotors at a limit.
@@ -156,6 +173,16 @@ class Tally(eqx.Module):
         finite = jnp.isfinite(_total(payload) + _total(vehicles).sum(0))
         bad = jnp.where(finite, trouble, -1)
         still = jnp.maximum(dt, 0.0)
+        taut = rig.cable_state(state)[1]
+        found = touching(
+            shapes,
+            (payload.position, payload.attitude),
+            (vehicles.position, vehicles.attitude),
+            taut,
+            self.severed.all(0) if self.severed.shape[0] else self.alive & False,
+        ).astype(jnp.int32)
+        first = (self.contact == NONE) & (found != NONE)
+        places = jnp.concatenate([payload.position[:, None], vehicles.position], axis=1)
 
         def tracked(track: Track | None, value: Array, squared: bool = True) -> Track | None:
             return None if track is None else track.then(value, still, time, squared)
@@ -184,7 +211,12 @@ class Tally(eqx.Module):
             busy=busy,
             busy_time=self.busy_time + still * busy,
             any_time=self.any_time + still * busy.any(0),
-            closest=_nearest(self.closest, vehicles.position, radius),
+            closest=_nearest(self.closest, vehicles.position, shapes.radius),
+            contact=jnp.where(first, found, self.contact),
+            contact_time=jnp.where(first, time, self.contact_time),
+            places=jnp.where(first, places, self.places),
+            held=jnp.where(taut.any(0), time, self.held) if taut.shape[0] else self.held,
+            severed=self.severed,
         )
         return choose(flown, new, self)
 
@@ -243,6 +275,11 @@ class Tally(eqx.Module):
         since = jnp.where(opening, time, self.since)
         return eqx.tree_at(lambda it: (it.taut, it.since, it.slack), self, (taut & ~loose, since, slack))
 
+    def cut(self, cables: Array, time: Array) -> Tally:
+        """With cables cut at `time` (s)."""
+        gone = self.turned(jnp.zeros_like(self.taut), cables, time)
+        return eqx.tree_at(lambda it: it.severed, gone, self.severed | cables)
+
 
 def _total(bodies: Bodies) -> Array:
     """A sum that is finite only if all is."""
@@ -263,8 +300,6 @@ def _angle(wanted: Array, have: Array) -> Array:
 
 
 def _nearest(least: Array, place: Array, radius: Array) -> Array:
-    n = place.shape[1]
-    for j in range(n):
-        for k in range(j + 1, n):
-            least = jnp.minimum(least, _apart(place[:, j], place[:, k]) - radius[j] - radius[k])
-    return least
+    apart = vehicles_apart(place, radius)
+    other = ~np.eye(place.shape[1], dtype=bool).reshape(*apart.shape[:2], *[1] * (apart.ndim - 2))
+    return jnp.minimum(least, jnp.where(other, apart, jnp.inf).min((0, 1)))
