@@ -81,7 +81,7 @@ def test_the_table_holds_inputs_success_and_metrics(tmp_path: Path) -> None:
     assert flew == [row != 7 and row <= 50 for row in range(160)]
     assert ("flew as asked", "50 (31.2%)") in shares(asked(), table)
     axes = success_map(table, ["rig.payload.mass", "controller.gains.damping"]).axes[0]
-    assert axes.get_title() == "31.2% of 160 flights flew as asked"
+    assert axes.get_title(loc="left") == "31.2% of 160 flights flew as asked"
     assert np.array_equal(read["rig.payload.mass"].to_numpy(), asked().inputs["rig.payload.mass"])
 
 
