@@ -95,6 +95,7 @@ def closed_loop(
     noise: Noise | None = None,
     seed: int = 0,
     rotor_lag: float | None = None,
+    delay: int = 0,
     progress: Callable[[float], None] | None = None,
 ) -> ClosedLoop:
     """Fly a rig with a controller in the loop.
@@ -115,6 +116,7 @@ def closed_loop(
         noise: Of the measurements; none if left out.
         seed: Of the noise.
         rotor_lag: Time constant with which rotors follow their commands (s); at once if left out.
+        delay: Control periods that pass between a measurement and the command it led to.
         progress: Called now and then with the time flown so far (s).
     """
     job, pilot = prepare(
@@ -132,6 +134,7 @@ def closed_loop(
         noise=noise,
         seed=seed,
         rotor_lag=rotor_lag,
+        delay=delay,
     )
     asked = None if isinstance(controller, Controller) else controller
     pieces, logs, *final = _flown(job, state, pilot, asked, progress)
