@@ -122,7 +122,7 @@ class CableBelief(eqx.Module):
         learns = still & near & possible & ~self.lost
         length = jnp.where(learns, length + pace * (distance - length), length)
         longest = jnp.maximum(length, told) + margins.cut
-        growing = (distance > longest) & (span.rate > 0) & ~early
+        growing = (distance > longest) & (span.rate > margins.still) & ~early
         growing = jnp.where(growing, self.growing + it.late.period, 0.0)
         lost = self.lost | (growing > LASTING - it.late.period / 2)
         slack = length - distance > margins.slack

@@ -20,7 +20,7 @@ from skyrig.control.feedback import Pid, ease, limited, pid
 from skyrig.rigs.bodies import Bodies
 
 
-GOOD_PULL = 2.0
+GOOD_PULL = 1.4
 """In multiples of `least_pull`: where cables are missing, the payload gives way until all others pull so much."""
 
 

@@ -161,6 +161,10 @@ class Cables(Controller):
         model = jax.tree.map(concrete, self)
         return cable_nominal(model, payload, model.late.lead)
 
+    def signals(self, memory: CableMemory) -> dict[str, Array]:
+        """What is believed of each cable: 0 taut, 1 slack, 2 cut."""
+        return {"cable_belief": memory.belief.state}
+
     def start(self, measurement: Measurement) -> CableMemory:
         """No integral, no cable lost, nothing measured."""
         zero = jnp.zeros_like(measurement.payload.position)
@@ -191,9 +195,16 @@ class Cables(Controller):
         load_rotation = algebra.rotation_matrix(load.attitude)
         span = spans(it, load, load_rotation, craft, rotation)
 
-        belief = memory.belief.seen(it, span, measurement.length)
+        now = spans(
+            it,
+            load_seen.bodies,
+            algebra.rotation_matrix(load_seen.bodies.attitude),
+            craft_seen.bodies,
+            algebra.rotation_matrix(craft_seen.bodies.attitude),
+        )
+        belief = memory.belief.seen(it, now, measurement.length)
         length = belief.length
-        gap = length - span.distance
+        gap = length - now.distance
         weakness = memory.weakness.seen(it, craft_seen.bodies.velocity[2], gap > it.margins.free)
         able = it.available * ~weakness.weak
         carrying = able * jnp.where(belief.lost, 0.0, jnp.clip(2 - gap / it.margins.slack, 0.0, 1.0))

@@ -12,6 +12,8 @@ integrator that is accelerated by the commands themselves.
 
 from __future__ import annotations
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -24,6 +26,10 @@ from skyrig.control.feedback import ahead
 from skyrig.control.gains import Clock
 from skyrig.control.interface import Noise, axes
 from skyrig.rigs.bodies import Bodies
+
+
+JUMP = 6.0
+"""Standard deviations of a measurement beyond which it is no noise."""
 
 
 class Filter(eqx.Module):
@@ -41,6 +47,10 @@ class Filter(eqx.Module):
     """Of the attitude (rad)."""
     rate: Float[Array, " ..."] = axes(0)
     """Of the body rate (rad/s)."""
+    jerk: Float[Array, " ..."] = axes(0)
+    """A velocity measured this much off what was expected has really jumped: a cable came taut (m/s)."""
+    twitch: Float[Array, " ..."] = axes(0)
+    """The same of body rates (rad/s)."""
 
     @staticmethod
     def of(noise: Noise, period: float, acceleration: float, spin: float) -> Filter:
@@ -56,7 +66,7 @@ class Filter(eqx.Module):
         position, velocity, attitude, rate = each
         moves, where = steady_gains(np.array([position, velocity, period, acceleration], dtype=float))
         turns, how = steady_gains(np.array([attitude, rate, period, spin], dtype=float))
-        return Filter(*(as_jax(it) for it in (moves, turns, *where, *how)))
+        return Filter(*(as_jax(it) for it in (moves, turns, *where, *how, JUMP * velocity, JUMP * rate)))
 
 
 @by_content
@@ -101,7 +111,7 @@ class Late(eqx.Module):
         return Late(as_jax(clock.period), as_jax(clock.lag), clock.delay)
 
     @property
-    def lead(self) -> Float[Array, " ..."]:
+    def lead(self) -> Any:
         """From a measurement to when the command it leads to has taken effect, on average (s)."""
         return self.period / 2 + self.delay * self.period + self.lag
 
@@ -178,11 +188,12 @@ def _corrected(how: Filter, expected: Bodies, seen: Bodies) -> Bodies:
     )
     # where nothing blurs the measurement, it is the estimate to the last digit
     sharp, still = _sharp(moves), _sharp(turns)
+    jumped, spun = jnp.abs(drift).max(0) > how.jerk, jnp.abs(spun).max(0) > how.twitch
     return Bodies(
         jnp.where(sharp, seen.position, found.position),
-        jnp.where(sharp, seen.velocity, found.velocity),
+        jnp.where(sharp | jumped, seen.velocity, found.velocity),
         jnp.where(still, seen.attitude, found.attitude),
-        jnp.where(still, seen.rate, found.rate),
+        jnp.where(still | spun, seen.rate, found.rate),
     )
 
 

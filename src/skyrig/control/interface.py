@@ -110,6 +110,10 @@ class Controller(eqx.Module):
         """The command to hold from `t` (s) until the next tick, and the memory to carry on with."""
         raise NotImplementedError
 
+    def signals(self, memory: Any) -> dict[str, Array]:
+        """What is worth recording of the memory: named numbers of each vehicle or cable, (n, *batch)."""
+        return {}
+
 
 class Function(Controller):
     """A plain function `(memory, t, target, measurement) -> (memory, command)` as a controller."""

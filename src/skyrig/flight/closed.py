@@ -76,7 +76,7 @@ def fly_closed_loop(built: Built, own: Any, progress: Callable[[float], None] | 
         saturated=flown.saturated,
     )
     flight = assemble(built, flown, produced, track(flown.measured_payload), track(flown.measured_vehicles))
-    return replace(flight, impacts=_impacts(built, flown, given["outside"]))
+    return replace(flight, impacts=_impacts(built, flown, given["outside"]), signals=flown.signals)
 
 
 def outside_of(built: Built) -> Outside:

@@ -77,6 +77,8 @@ class ClosedLoop:
     """(K, n) share of each vehicle's rotors at a limit (1)."""
     winch: Numbers | None
     """(K, n) commanded reel-out rates (m/s)."""
+    signals: dict[str, Numbers] = field(default_factory=dict)
+    """(K, n) each: what the controller says of itself, by name."""
 
 
 def closed_loop(
@@ -216,7 +218,7 @@ def _gathered(
     hold = np.asarray(job.planned.plan.hold)[:count]
     intervals, first = np.unique(hold, return_index=True)
     # row 0 has no length and comes before the first step; both see the same command
-    seen_load, seen_craft, command, made = jax.tree.map(lambda leaf: leaf[first], record.pilot)
+    seen_load, seen_craft, command, made, signals = jax.tree.map(lambda leaf: leaf[first], record.pilot)
     share = np.asarray(job.around.share).T[intervals]
     thrust, moment = made.thrust * share, made.moment.swapaxes(1, 2) * share[..., None]
     present = np.asarray(made.rotors).shape[1]
@@ -239,6 +241,7 @@ def _gathered(
         moment=moment,
         saturated=made.saturated.sum(1) / present,
         winch=command.winch,
+        signals={name: np.asarray(value) for name, value in signals.items()},
     )
 
 

@@ -227,10 +227,11 @@ class Pilot(Crew):
         assert self.intervals is not None
         return inputs(memory.tree(), self.intervals.row(interval))
 
-    def kept(self, memory: Packed) -> tuple[Bodies, Bodies, Command, Produced]:
-        """What the controller was told, what it asked for and what the rotors made of it."""
+    def kept(self, memory: Packed) -> tuple[Bodies, Bodies, Command, Produced, dict[str, Array]]:
+        """What the controller was told, asked for, what the rotors made of it, and what it says of itself."""
         tree = memory.tree()
-        return tree.seen.payload, tree.seen.vehicles, tree.command, tree.made
+        signals = self.controller.signals(tree.controller)
+        return tree.seen.payload, tree.seen.vehicles, tree.command, tree.made, signals
 
 
 def inputs(memory: Memory, around: Surroundings) -> Inputs:
