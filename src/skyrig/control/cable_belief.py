@@ -25,7 +25,7 @@ from skyrig.planning.arrays import namespace
 
 TAUT, SLACK, CUT = 0, 1, 2
 """What a cable may be believed to be."""
-SURE, CERTAIN = 4.0, 6.0
+SURE, CERTAIN = 5.0, 6.0
 """Standard deviations of the estimated distance that the margins of slack and of cut cables are not below."""
 POSSIBLE, PERHAPS = 0.1, 0.25
 """Share of its length by which a cable may differ from what the controller was told, or seem to at first (1)."""
@@ -33,8 +33,10 @@ LONGER, SHORTER = 2.0, 0.2
 """Rates at which a cable is learnt to be longer, or shorter, than believed (1/s)."""
 STILL = 0.05
 """A cable is learnt while its ends part or meet more slowly than this, and noise (m/s)."""
-EARLY = 20.0
+EARLY = 30.0
 """For so many ticks a cable's length is learnt however far from it the cable seems, and none is cut (1)."""
+SNAP = 0.2
+"""Ends that part and stop within a tick have come taut if they stop by more than this, and noise (m/s)."""
 LASTING = 0.03
 """A cable is cut when it has been too long for so much time (s)."""
 
@@ -85,8 +87,10 @@ class CableBelief(eqx.Module):
     """Free length in the last measurement: how it changes tells of reeling (m)."""
     growing: Float[Array, "n ..."]
     """For how long each was too long and growing (s)."""
+    rate: Float[Array, "n ..."]
+    """At which its ends parted at the last tick (m/s)."""
     age: Float[Array, "n ..."]
-    """For how many ticks the cable has been seen (1)."""
+    """For how many ticks the cable has been seen, since it came taut (1)."""
     lost: Bool[Array, "n ..."]
     """Cut, for good."""
     state: Float[Array, "n ..."]
@@ -96,7 +100,7 @@ class CableBelief(eqx.Module):
     def start(told: Float[Array, "n ..."], measured: Float[Array, "n ..."]) -> CableBelief:
         """Cables as long as they are said to be (m)."""
         zero = jnp.zeros_like(measured)
-        return CableBelief(zero + told, zero + told, measured, zero, zero, zero > 0, zero)
+        return CableBelief(zero + told, zero + told, measured, zero, zero, zero, zero > 0, zero)
 
     def seen(self, it: Any, span: Spans, measured: Float[Array, "n ..."]) -> CableBelief:
         """After one more tick.
@@ -110,14 +114,17 @@ class CableBelief(eqx.Module):
         told, length = self.told + reeled, self.length + reeled
         distance = span.distance
         margins = it.margins
-        early = self.age < EARLY
+        snapped = (self.rate - span.rate > SNAP + margins.still) & (span.rate < margins.still)
+        came = snapped & (jnp.abs(distance - told) < PERHAPS * told)
+        seen = jnp.where(came, 0.0, self.age)
+        early = seen < EARLY
         possible = jnp.abs(distance - told) < jnp.where(early, PERHAPS, POSSIBLE) * told
-        first = (self.age == 0) & possible
+        first = (seen == 0) & possible
         length = jnp.where(first, distance, length)
         still = jnp.abs(span.rate) < margins.still
         pace = jnp.where(distance > length, LONGER, SHORTER) * it.late.period
         # at first every tick counts as much as all before it together
-        pace = jnp.maximum(pace, 1 / (self.age + 1))
+        pace = jnp.maximum(pace, 1 / (seen + 1))
         near = (distance > length - margins.slack) | early
         learns = still & near & possible & ~self.lost
         length = jnp.where(learns, length + pace * (distance - length), length)
@@ -127,5 +134,5 @@ class CableBelief(eqx.Module):
         lost = self.lost | (growing > LASTING - it.late.period / 2)
         slack = length - distance > margins.slack
         state = jnp.where(lost, CUT, jnp.where(slack, SLACK, TAUT)).astype(length.dtype)
-        age = jnp.minimum(self.age + 1, 1e3)
-        return CableBelief(length, told, measured, growing, age, lost, state)
+        age = jnp.minimum(seen + 1, 1e3)
+        return CableBelief(length, told, measured, growing, span.rate, age, lost, state)

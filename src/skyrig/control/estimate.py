@@ -18,7 +18,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Float
 
 from skyrig import algebra
 from skyrig.algebra import as_jax, by_content
@@ -28,6 +28,8 @@ from skyrig.control.interface import Noise, axes
 from skyrig.rigs.bodies import Bodies
 
 
+MANY = 1e3
+"""Measurements after which none counts as early."""
 JUMP = 6.0
 """Standard deviations of a measurement beyond which it is no noise."""
 
@@ -126,24 +128,25 @@ class Estimate(eqx.Module):
     """At this instant (rad/s^2, body frame)."""
     told: tuple[Float[Array, "3 ..."], ...]
     """Angular accelerations asked for, that in effect first: one more than the delay has periods (rad/s^2)."""
-    begun: Bool[Array, " ..."]
-    """False until something was measured."""
+    count: Float[Array, " ..."]
+    """Of measurements so far, up to `MANY`: early ones count as much as all before them together (1)."""
 
     @staticmethod
     def start(bodies: Bodies, delay: int) -> Estimate:
         """Before the first measurement."""
         zero = jnp.zeros_like(bodies.rate)
-        begun = jnp.zeros(zero.shape[1:], bool)
-        return Estimate(bodies, zero, zero, (zero,) * (delay + 1), begun)
+        return Estimate(bodies, zero, zero, (zero,) * (delay + 1), zero[0])
 
     def measured(self, how: Filter, late: Late, seen: Bodies) -> Estimate:
         """With the measurement of a tick."""
         mean, spin = _made(self.spin, self.told[0], late)
         expected = ahead(self.bodies, late.period, self.acceleration, mean)
-        found = _corrected(how, expected, seen)
-        bodies = jax.tree.map(lambda one, other: jnp.where(self.begun, one, other), found, seen)
-        spin = jnp.where(self.begun, spin, 0.0)
-        return Estimate(bodies, self.acceleration, spin, self.told[1:], jnp.ones_like(self.begun))
+        found = _corrected(how, expected, seen, 1 / (self.count + 1))
+        begun = self.count > 0
+        bodies = jax.tree.map(lambda one, other: jnp.where(begun, one, other), found, seen)
+        spin = jnp.where(begun, spin, 0.0)
+        count = jnp.minimum(self.count + 1, MANY)
+        return Estimate(bodies, self.acceleration, spin, self.told[1:], count)
 
     def due(self, late: Late) -> Bodies:
         """Where bodies will be when the command decided now takes hold."""
@@ -161,7 +164,7 @@ class Estimate(eqx.Module):
 
     def commanded(self, acceleration: Float[Array, "3 ..."], spin: Float[Array, "3 ..."]) -> Estimate:
         """With what is believed to act from now on (m/s^2), and the angular acceleration asked for (rad/s^2)."""
-        return Estimate(self.bodies, acceleration, self.spin, (*self.told, spin), self.begun)
+        return Estimate(self.bodies, acceleration, self.spin, (*self.told, spin), self.count)
 
 
 def _made(spin: Array, told: Array, late: Late) -> tuple[Array, Array]:
@@ -171,20 +174,22 @@ def _made(spin: Array, told: Array, late: Late) -> tuple[Array, Array]:
     return told + (spin - told) * (1 - left) * lag / late.period, told + (spin - told) * left
 
 
-def _corrected(how: Filter, expected: Bodies, seen: Bodies) -> Bodies:
+def _corrected(how: Filter, expected: Bodies, seen: Bodies, early: Array) -> Bodies:
     away, drift = seen.position - expected.position, seen.velocity - expected.velocity
     back = expected.attitude * jnp.array([1.0, -1.0, -1.0, -1.0]).reshape(4, *[1] * (away.ndim - 1))
     between = algebra.multiply(back, seen.attitude)
     turn = 2 * between[1:] * jnp.where(between[0] < 0, -1.0, 1.0)
     spun = seen.rate - expected.rate
     moves, turns = how.moves, how.turns
-    rotated = turns[0, 0] * turn + turns[0, 1] * spun
+    where, how_fast = jnp.maximum(moves[0, 0], early), jnp.maximum(moves[1, 1], early)
+    whither, how_quick = jnp.maximum(turns[0, 0], early), jnp.maximum(turns[1, 1], early)
+    rotated = whither * turn + turns[0, 1] * spun
     attitude = expected.attitude + algebra.attitude_rate(expected.attitude, rotated)
     found = Bodies(
-        expected.position + moves[0, 0] * away + moves[0, 1] * drift,
-        expected.velocity + moves[1, 0] * away + moves[1, 1] * drift,
+        expected.position + where * away + moves[0, 1] * drift,
+        expected.velocity + moves[1, 0] * away + how_fast * drift,
         algebra.normalised(attitude),
-        expected.rate + turns[1, 0] * turn + turns[1, 1] * spun,
+        expected.rate + turns[1, 0] * turn + how_quick * spun,
     )
     # where nothing blurs the measurement, it is the estimate to the last digit
     sharp, still = _sharp(moves), _sharp(turns)
