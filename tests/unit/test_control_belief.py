@@ -1,4 +1,4 @@
-"""What a controller makes of noise: estimates that are worth more than measurements, beliefs it cannot fake."""
+"""What a controller makes of noise: estimates worth more than measurements, beliefs it cannot fake."""
 
 import types
 
@@ -19,7 +19,7 @@ ROUGH = Noise.of(0.01, 0.05, np.radians(1), 0.05)
 
 
 def believing(distances, told=1.0, noise=ROUGH, reeled=None):
-    """What is believed of one cable whose ends are so far apart at every tick, seen through filtered noise."""
+    """What is believed of one cable whose ends are so far apart (m) at every tick."""
     sight = Filter.of(noise, PERIOD, 1.0, 3.0)
     attachment = np.array([[0.3], [0.0], [0.0]])
     late = Late.of(Clock(PERIOD))

@@ -1,11 +1,11 @@
 """What a controller believes of its cables: taut, slack or cut, from evidence that noise cannot fake.
 
-A cable cannot be longer than it is, and it is never known to the millimetre how long that is. So its length is
-learnt while it hangs still and taut, and everything is judged against that. A cable is slack where its ends are
-nearer to each other than the learnt length. It is cut where they are farther apart than any length that is
-believed possible, for a while, and still going apart: one that is merely longer than believed stops going
-apart when it comes taut. Distances come from the controller's estimate (`estimate.py`), and all margins are at
-least `SURE` of its standard deviations.
+A cable cannot be longer than it is, and it is never known to the millimetre how long that is. So its length
+is learnt while it hangs still and taut, and everything is judged against that. A cable is slack where its
+ends are nearer to each other than the learnt length. It is cut where they are farther apart than any length
+that is believed possible, for a while, and still going apart: one that is merely longer than believed stops
+going apart when it comes taut. Distances come from the controller's estimate (`estimate.py`), and all margins
+are at least `SURE` of its standard deviations.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from skyrig.planning.arrays import namespace
 TAUT, SLACK, CUT = 0, 1, 2
 """What a cable may be believed to be."""
 SURE, CERTAIN = 5.0, 6.0
-"""Standard deviations of the estimated distance that the margins of slack and of cut cables are not below."""
+"""Standard deviations of the estimated distance below which no margin of slack and of cut cables is."""
 POSSIBLE, PERHAPS = 0.1, 0.25
-"""Share of its length by which a cable may differ from what the controller was told, or seem to at first (1)."""
+"""Share of its length by which a cable may differ from what was told, or seem to at first (1)."""
 LONGER, SHORTER = 2.0, 0.2
 """Rates at which a cable is learnt to be longer, or shorter, than believed (1/s)."""
 STILL = 0.05

@@ -19,9 +19,8 @@ from skyrig.control.cable_nominal import CableNominal
 from skyrig.control.feedback import Pid, ease, limited, pid
 from skyrig.rigs.bodies import Bodies
 
-
 GOOD_PULL = 1.4
-"""In multiples of `least_pull`: where cables are missing, the payload gives way until all others pull so much."""
+"""Where cables are missing, the payload gives way until all others pull so many times `least_pull`."""
 
 
 class Law(NamedTuple):

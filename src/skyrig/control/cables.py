@@ -54,9 +54,8 @@ from skyrig.control.sharing import uncontrolled_axis
 from skyrig.control.weakness import Weakness
 from skyrig.planning import Sample
 
-
 GIVE, RISE = 1.0, 0.1
-"""Rates at which the wanted attitude gives way to what cables can hold, and at which it tries to rise (1/s)."""
+"""Rates at which the wanted attitude gives way to what cables can hold, and tries to rise again (1/s)."""
 MOST_TILT = 0.6
 """Most that it gives way (rad)."""
 

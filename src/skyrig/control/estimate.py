@@ -1,13 +1,13 @@
 """Where bodies are, from noisy measurements, and where they will be when a command takes hold.
 
-Between two ticks a controller knows what it asked for, so it knows roughly how bodies accelerated. An estimate
-is carried on with that and corrected by each measurement, as far as the stated noise makes a measurement worth
-more than what is known already: a Kalman filter whose gains are constant and computed when the controller is
-built. Without noise its gains are one, and the estimate is the measurement, exactly.
+Between two ticks a controller knows what it asked for, so it knows roughly how bodies accelerated. An
+estimate is carried on with that and corrected by each measurement, as far as the stated noise makes a
+measurement worth more than what is known already: a Kalman filter whose gains are constant and computed when
+the controller is built. Without noise its gains are one, and the estimate is the measurement, exactly.
 
-A command acts late by whole control periods of delay and by the lag of rotors. Delay is bridged by the commands
-on their way. Lag is bridged exactly: with rotors of time constant T, x + T x' and x' + T x'' move like a double
-integrator that is accelerated by the commands themselves.
+A command acts late by whole control periods of delay and by the lag of rotors. Delay is bridged by the
+commands on their way. Lag is bridged exactly: with rotors of time constant T, x + T x' and x' + T x'' move
+like a double integrator that is accelerated by the commands themselves.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from skyrig.control.feedback import ahead
 from skyrig.control.gains import Clock
 from skyrig.control.interface import Noise, axes
 from skyrig.rigs.bodies import Bodies
-
 
 MANY = 1e3
 """Measurements after which none counts as early."""
@@ -104,7 +103,7 @@ class Late(eqx.Module):
     """Between ticks (s)."""
     lag: Float[Array, " ..."] = axes(0)
     """Time constant of the rotors (s)."""
-    delay: int = eqx.field(static=True)
+    delay: int = eqx.field(static=True, default=0)
     """Control periods until a command takes effect."""
 
     @staticmethod
@@ -127,7 +126,7 @@ class Estimate(eqx.Module):
     spin: Float[Array, "3 ..."]
     """At this instant (rad/s^2, body frame)."""
     told: tuple[Float[Array, "3 ..."], ...]
-    """Angular accelerations asked for, that in effect first: one more than the delay has periods (rad/s^2)."""
+    """Angular accelerations asked for, that in effect first (rad/s^2)."""
     count: Float[Array, " ..."]
     """Of measurements so far, up to `MANY`: early ones count as much as all before them together (1)."""
 
@@ -163,7 +162,7 @@ class Estimate(eqx.Module):
         )
 
     def commanded(self, acceleration: Float[Array, "3 ..."], spin: Float[Array, "3 ..."]) -> Estimate:
-        """With what is believed to act from now on (m/s^2), and the angular acceleration asked for (rad/s^2)."""
+        """With what is believed to act from now on (m/s^2), and what is asked for (rad/s^2)."""
         return Estimate(self.bodies, acceleration, self.spin, (*self.told, spin), self.count)
 
 

@@ -77,7 +77,7 @@ def rig_parts(
 
 
 def scaled(parts: RigParts, factors: Factors, where: str, path: str) -> RigParts:
-    """The rig with masses, inertias and lengths in these shares of what they are; the same rig if all are 1."""
+    """The rig with masses, inertias and lengths in these shares of what they are; the same if all are 1."""
     if factors == Factors():
         return parts
     n = parts.count

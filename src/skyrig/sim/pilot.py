@@ -46,7 +46,7 @@ class Memory(eqx.Module):
     rotors: Float[Array, "r n *batch"] | None = None
     """Thrust of every rotor (N), where rotors lag."""
     waiting: tuple[tuple[Array, Array], ...] = ()
-    """Thrusts and moments decided but not yet in effect, the oldest first; as many as the delay has periods."""
+    """Thrusts and moments decided but not yet in effect, the oldest first."""
 
 
 def measure(rig: Any, state: Any) -> Measurement:
@@ -160,7 +160,8 @@ def _delayed(command: Command, waiting: tuple[Any, ...]) -> tuple[Command, tuple
     """The command that takes effect now, and those still on their way; winches answer at once."""
     new = (command.thrust, command.moment)
     line = (*(jax.tree.map(_known, each, new) for each in waiting), new)
-    return Command(*line[0], command.winch), line[1:]
+    thrust, moment = line[0]
+    return Command(thrust, moment, command.winch), line[1:]
 
 
 def _known(old: Array, new: Array) -> Array:
