@@ -58,6 +58,7 @@ def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> man
             actuators=_moved(actuators),
             noise=Noise(*(as_jax(np.asarray(each)) for each in noises)),
             period=as_jax(1 / first.built.scenario.spec.loop.control_rate),
+            delay=first.built.scenario.spec.loop.delay,
         ),
         count=as_jax(np.asarray(len(first.ticks))),
         times=as_jax(_roomy(first.ticks, room)),

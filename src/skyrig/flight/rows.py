@@ -51,7 +51,7 @@ class Row:
         shapes = tuple((leaf.shape, leaf.dtype.str) for leaf in leaves)
         loop, built = self.built.scenario.spec.loop, self.built
         held = [name for name in _FIELDS if getattr(self.outside, name) is None]
-        clock = (len(self.ticks), loop.control_rate, loop.rotor_lag > 0, built.duration)
+        clock = (len(self.ticks), loop.control_rate, loop.rotor_lag > 0, loop.delay, built.duration)
         payload = built.team.payload
         corners = np.asarray(payload.shape.corners)
         wanted = (built.reference is None, built.vehicle_references is None, payload.is_point)
@@ -84,9 +84,9 @@ class Workshop:
         if known.controller.name == OPEN_LOOP:
             return None
         spec = known.spec
-        rig = msgspec.json.encode((spec.rig, known.controller.model))
+        rig = msgspec.json.encode((spec.rig, known.controller.model, known.controller.factors))
         start = msgspec.json.encode((spec.start, spec.reference, known.controller.name))
-        flown = msgspec.json.encode((known.controller, spec.loop))
+        flown = msgspec.json.encode((known.controller, spec.loop, spec.noise))
         teams = self._once("teams", rig, lambda: make_teams(known))
         begin = self._once("start", rig + start, lambda: make_start(known, teams[0]))
         built = assembled(known, teams, begin)

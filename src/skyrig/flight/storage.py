@@ -126,6 +126,7 @@ def to_arrays(flight: Flight) -> dict[str, np.ndarray]:
         part = getattr(flight, name)
         if part is not None:
             arrays |= {f"{name}.{each.name}": np.asarray(getattr(part, each.name)) for each in fields(part)}
+    arrays |= {f"signals.{name}": value for name, value in flight.signals.items()}
     for name, kind in _LISTS.items():
         arrays |= _columns(name, kind, getattr(flight, name))
     return arrays
@@ -150,6 +151,8 @@ def from_arrays(arrays: Mapping[str, np.ndarray], where: str = "flight") -> Flig
             if name in _OPTIONAL and not any(key.startswith(f"{name}.") for key in arrays):
                 continue
             whole[name] = kind(**{each.name: _plain(arrays[f"{name}.{each.name}"]) for each in fields(kind)})
+        told = [name for name in arrays if name.startswith("signals.")]
+        whole["signals"] = {name.removeprefix("signals."): arrays[name] for name in told}
         for name, kind in _LISTS.items():
             whole[name] = _rows(name, kind, arrays)
     except KeyError as error:

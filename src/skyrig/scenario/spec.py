@@ -20,6 +20,8 @@ Turn = float | tuple[float, float, float]
 
 Positive = Annotated[float, Meta(gt=0)]
 Length = Annotated[float, Meta(gt=0, le=1e3)]
+Share = Annotated[float, Meta(ge=0.1, le=10)]
+"""Of a true value, as the controller believes it."""
 Index = Annotated[int, Meta(ge=0)]
 
 
@@ -146,6 +148,16 @@ class Own(_Part, frozen=True, kw_only=True):
     sha256: Annotated[str | None, _unit("", "Hash of that file as it was")] = None
 
 
+class Factors(_Part, frozen=True, kw_only=True):
+    """What the controller believes, in shares of what is true; one number, or one for each vehicle."""
+
+    vehicle_mass: Annotated[Share | list[Share], _unit("1", "Of the vehicles' masses")] = 1.0
+    vehicle_inertia: Annotated[Share | list[Share], _unit("1", "Of the vehicles' inertias")] = 1.0
+    payload_mass: Annotated[Share, _unit("1", "Of the payload's mass")] = 1.0
+    payload_inertia: Annotated[Share, _unit("1", "Of the payload's inertia")] = 1.0
+    cable_length: Annotated[Share | list[Share], _unit("1", "Of the cables' lengths")] = 1.0
+
+
 class Controller(_Part, frozen=True, kw_only=True):
     """Who flies, and what it believes."""
 
@@ -157,6 +169,7 @@ class Controller(_Part, frozen=True, kw_only=True):
     model: Annotated[
         dict[str, Any], _unit("", "What the controller believes wrongly, such as payload.mass: 0.3")
     ] = {}
+    factors: Annotated[Factors, _unit("", "What the controller believes, in shares of the truth")] = Factors()
     held: Annotated[list[Held] | None, _unit("", "Inputs of the open-loop controller")] = None
     own: Annotated[Own | None, _unit("", "Whose own controller flew instead; written by flights")] = None
 
@@ -189,6 +202,9 @@ class Loop(_Part, frozen=True, kw_only=True):
     rotor_lag: Annotated[
         float, _unit("s", "Time constant with which rotors follow; 0 for at once", ge=0, le=1)
     ] = 0.0
+    delay: Annotated[
+        int, _unit("", "Whole control periods from a measurement to the command it led to", ge=0, le=20)
+    ] = 0
 
 
 class Record(_Part, frozen=True, kw_only=True):

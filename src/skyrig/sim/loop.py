@@ -78,6 +78,8 @@ class ClosedLoop:
     """(K, n) share of each vehicle's rotors at a limit (1)."""
     winch: Numbers | None
     """(K, n) commanded reel-out rates (m/s)."""
+    signals: dict[str, Numbers] = field(default_factory=dict)
+    """(K, n) each: what the controller says of itself, by name."""
 
     __repr__ = brief
 
@@ -98,6 +100,7 @@ def closed_loop(
     noise: Noise | None = None,
     seed: int = 0,
     rotor_lag: float | None = None,
+    delay: int = 0,
     progress: Callable[[float], None] | None = None,
 ) -> ClosedLoop:
     """Fly a rig with a controller in the loop.
@@ -118,6 +121,7 @@ def closed_loop(
         noise: Of the measurements; none if left out.
         seed: Of the noise.
         rotor_lag: Time constant with which rotors follow their commands (s); at once if left out.
+        delay: Control periods that pass between a measurement and the command it led to.
         progress: Called now and then with the time flown so far (s).
     """
     job, pilot = prepare(
@@ -135,6 +139,7 @@ def closed_loop(
         noise=noise,
         seed=seed,
         rotor_lag=rotor_lag,
+        delay=delay,
     )
     asked = None if isinstance(controller, Controller) else controller
     pieces, logs, *final = _flown(job, state, pilot, asked, progress)
@@ -216,7 +221,7 @@ def _gathered(
     hold = np.asarray(job.planned.plan.hold)[:count]
     intervals, first = np.unique(hold, return_index=True)
     # row 0 has no length and comes before the first step; both see the same command
-    seen_load, seen_craft, command, made = jax.tree.map(lambda leaf: leaf[first], record.pilot)
+    seen_load, seen_craft, command, made, signals = jax.tree.map(lambda leaf: leaf[first], record.pilot)
     share = np.asarray(job.around.share).T[intervals]
     thrust, moment = made.thrust * share, made.moment.swapaxes(1, 2) * share[..., None]
     present = np.asarray(made.rotors).shape[1]
@@ -239,6 +244,7 @@ def _gathered(
         moment=moment,
         saturated=made.saturated.sum(1) / present,
         winch=command.winch,
+        signals={name: np.asarray(value) for name, value in signals.items()},
     )
 
 

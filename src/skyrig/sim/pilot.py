@@ -9,32 +9,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from skyrig.algebra import as_jax, multiply
+from skyrig.algebra import multiply
 from skyrig.control.actuators import Actuators, Produced
-from skyrig.control.interface import Command, Controller, Measurement, Target
+from skyrig.control.interface import Command, Controller, Measurement, Noise, Target
 from skyrig.control.winch import reel
 from skyrig.rigs.bodies import Bodies, Inputs
 from skyrig.sim.packing import Packed
 from skyrig.sim.plan import Plan
 from skyrig.sim.stepping import choose
-
-
-class Noise(eqx.Module):
-    """Standard deviations of what is measured, of every body alike."""
-
-    position: Float[Array, "*batch"]
-    """m, along each axis."""
-    velocity: Float[Array, "*batch"]
-    """m/s, along each axis."""
-    attitude: Float[Array, "*batch"]
-    """rad, about each body axis."""
-    rate: Float[Array, "*batch"]
-    """rad/s, about each body axis."""
-
-    @staticmethod
-    def of(position: float = 0.0, velocity: float = 0.0, attitude: float = 0.0, rate: float = 0.0) -> Noise:
-        """Noise from plain numbers (m, m/s, rad, rad/s)."""
-        return Noise(*(as_jax(float(it)) for it in (position, velocity, attitude, rate)))
 
 
 class Surroundings(eqx.Module):
@@ -63,6 +45,8 @@ class Memory(eqx.Module):
     made: Produced
     rotors: Float[Array, "r n *batch"] | None = None
     """Thrust of every rotor (N), where rotors lag."""
+    waiting: tuple[tuple[Array, Array], ...] = ()
+    """Thrusts and moments decided but not yet in effect, the oldest first."""
 
 
 def measure(rig: Any, state: Any) -> Measurement:
@@ -112,6 +96,8 @@ class Crew(eqx.Module):
     noise: Noise
     period: Float[Array, ""]
     """Between ticks (s)."""
+    delay: int = eqx.field(static=True, default=0, kw_only=True)
+    """Whole control periods that pass between a measurement and the command it led to."""
 
     def begin(self, rig: Any, state: Any) -> Memory:
         """The memory at a flight's start: nothing commanded yet."""
@@ -127,13 +113,16 @@ class Crew(eqx.Module):
             Produced(still, none, rotors, rotors > 0),
             # not a number until the first command: rotors are then taken to have been at it already
             None if self.actuators.lag is None else rotors + jnp.nan,
+            # nor are there commands on their way: the first is taken to have been given before
+            ((still + jnp.nan, none + jnp.nan),) * self.delay,
         )
 
     def turned(self, memory: Memory, dt: Array, first: Any) -> Memory:
         """The rotors a step later, and what they make on average meanwhile."""
         goes = first & (dt > 0)
         rotors, made = self.actuators(memory.rotors, memory.command, jnp.where(dt > 0, dt, 1.0))
-        return choose(goes, Memory(memory.controller, memory.seen, memory.command, made, rotors), memory)
+        later = Memory(memory.controller, memory.seen, memory.command, made, rotors, memory.waiting)
+        return choose(goes, later, memory)
 
     def decide(self, rig: Any, memory: Memory, state: Any, now: Any, around: Surroundings) -> Memory:
         """One tick: measure, ask the controller, let the rotors do what they can.
@@ -145,11 +134,12 @@ class Crew(eqx.Module):
         if shake is not None:
             seen = blurred(seen, self.noise, shake)
         own, command = self.controller(memory.controller, t, target, seen)
+        command, waiting = _delayed(command, memory.waiting)
         command, made = self.made(rig, seen, command, around)
         rotors = memory.rotors
         if rotors is not None:
             rotors = jnp.where(jnp.isnan(rotors), made.rotors, rotors)
-        return Memory(own, seen, command, made, rotors)
+        return Memory(own, seen, command, made, rotors, waiting)
 
     def made(
         self, rig: Any, seen: Measurement, command: Command, around: Surroundings
@@ -164,6 +154,18 @@ class Crew(eqx.Module):
         command = Command(command.thrust, command.moment, winch)
         rotors, saturated = self.actuators.rotor_thrusts(command)
         return command, self.actuators.produced(rotors, saturated)
+
+
+def _delayed(command: Command, waiting: tuple[Any, ...]) -> tuple[Command, tuple[Any, ...]]:
+    """The command that takes effect now, and those still on their way; winches answer at once."""
+    new = (command.thrust, command.moment)
+    line = (*(jax.tree.map(_known, each, new) for each in waiting), new)
+    thrust, moment = line[0]
+    return Command(thrust, moment, command.winch), line[1:]
+
+
+def _known(old: Array, new: Array) -> Array:
+    return jnp.where(jnp.isnan(old), new, old)
 
 
 class Pilot(Crew):
@@ -226,10 +228,11 @@ class Pilot(Crew):
         assert self.intervals is not None
         return inputs(memory.tree(), self.intervals.row(interval))
 
-    def kept(self, memory: Packed) -> tuple[Bodies, Bodies, Command, Produced]:
-        """What the controller was told, what it asked for and what the rotors made of it."""
+    def kept(self, memory: Packed) -> tuple[Bodies, Bodies, Command, Produced, dict[str, Array]]:
+        """What the controller was told, asked for, what the rotors made of it, and what it says of itself."""
         tree = memory.tree()
-        return tree.seen.payload, tree.seen.vehicles, tree.command, tree.made
+        signals = self.controller.signals(tree.controller)
+        return tree.seen.payload, tree.seen.vehicles, tree.command, tree.made, signals
 
 
 def inputs(memory: Memory, around: Surroundings) -> Inputs:

@@ -71,6 +71,7 @@ def prepare(
     noise: Noise | None = None,
     seed: int = 0,
     rotor_lag: float | None = None,
+    delay: int = 0,
 ) -> tuple[Job, Pilot]:
     """What `closed_loop` flies, for those who fly it in another way: its steps and its pilot."""
     known = [it for it in (payload, *(vehicles or ())) if it is not None]
@@ -97,6 +98,7 @@ def prepare(
         noise=noise or Noise.of(),
         shake=as_jax(np.random.default_rng(seed).standard_normal((len(ticks), 4, 3, 1 + rig.count))),
         period=as_jax(1 / control_rate),
+        delay=delay,
     )
     return job, pilot
 

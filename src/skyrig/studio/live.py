@@ -94,6 +94,7 @@ class Live:
             Actuators.build(built.team.airframes, lag=None if self.open_loop else lag or None),
             Noise.of(*noise),
             as_jax(1 / self.rate),
+            delay=0 if self.open_loop else built.scenario.spec.loop.delay,
         )
         self._random = np.random.default_rng(built.seed)
         self._state = built.state
@@ -241,6 +242,7 @@ def _pilot(crew: Crew, ticks: dict[str, Any], around: dict[str, Any]) -> Pilot:
         noise=crew.noise,
         shake=ticks["shake"],
         period=crew.period,
+        delay=crew.delay,
     )
 
 
