@@ -1,15 +1,20 @@
-"""Reading YAML: files people write, and those that come with skyrig.
+"""Reading files people write, and YAML, also that which comes with skyrig.
 
 Only plain values are read; a file cannot run code. Free of JAX, like `skyrig.checks`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
-from collections.abc import Mapping
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import BinaryIO
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -19,6 +24,61 @@ from skyrig.errors import InputError
 
 _DATA = files("skyrig") / "data"
 _MOST_VALUES = 1_000_000
+_MOST_BYTES = 1_000_000
+_folders: ContextVar[tuple[Path, ...] | None] = ContextVar("folders", default=None)
+
+
+@contextlib.contextmanager
+def only_under(folders: Sequence[Path]) -> Iterator[None]:
+    """Within this context, in this thread, `open_regular` opens nothing outside of `folders`."""
+    before = _folders.set(tuple(folder.resolve() for folder in folders))
+    try:
+        yield
+    finally:
+        _folders.reset(before)
+
+
+def open_regular(path: str | Path, most: int | None = None, name: str | None = None) -> BinaryIO:
+    """Open a file to read its bytes; nobody ever waits for a pipe or a device.
+
+    Args:
+        path: A regular file. Within `only_under` it must lie, links followed, under one of the folders.
+        most: How many bytes it may hold; None is as many as it likes.
+        name: What messages call it, if not by its path.
+
+    Raises:
+        InputError: If there is no such file, or it may not be read.
+    """
+    said = name or str(path)
+    flags = ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY")  # not every system has them all
+    try:
+        handle = os.open(_allowed(Path(path)), os.O_RDONLY | sum(getattr(os, flag, 0) for flag in flags))
+    except InputError:
+        raise
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or "no file has such a name"
+        raise InputError(f"{said} cannot be read: {reason}.") from None
+    about = os.fstat(handle)
+    if stat.S_ISREG(about.st_mode) and (most is None or about.st_size <= most):
+        return os.fdopen(handle, "rb")
+    os.close(handle)
+    if not stat.S_ISREG(about.st_mode):
+        raise InputError(f"{said} cannot be read: it is not a regular file.")
+    raise InputError(f"{said} holds {about.st_size} bytes, but may hold {most} at most.")
+
+
+def _allowed(path: Path) -> Path:
+    """`path` if it may be read; which files there are elsewhere is nobody's business."""
+    folders = _folders.get()
+    if folders is None:
+        return path
+    place = path.resolve()
+    if not any(place.is_relative_to(folder) for folder in folders):
+        raise InputError(
+            "Only files in the folders that the studio was started with can be opened: that of flights, "
+            "the scenario's, and those that --open adds."
+        )
+    return place
 
 
 def read_yaml(text: str, where: str) -> Mapping[str, object]:
@@ -40,12 +100,12 @@ def read_yaml(text: str, where: str) -> Mapping[str, object]:
 
 def read_yaml_file(path: str | Path) -> Mapping[str, object]:
     """The mapping in the YAML file at `path`, or an `InputError` that names the file."""
+    with open_regular(path, _MOST_BYTES) as stream:
+        content = stream.read()
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InputError(f"{path} cannot be read: {_one_line(reason)}.") from None
-    return read_yaml(text, str(path))
+        return read_yaml(content.decode("utf-8"), str(path))
+    except UnicodeDecodeError:
+        raise InputError(f"{path} cannot be read: it is not UTF-8 text.") from None
 
 
 @cache

@@ -16,6 +16,7 @@ from skyrig.envs import build
 from skyrig.envs.observations import LOAD, VEHICLE
 from skyrig.envs.policy import Flown, Network, save
 from skyrig.envs.policy import load as load_policy
+from skyrig.flight.own import trace_in
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "learn_hover.py"
 
@@ -33,6 +34,8 @@ def test_a_policy_flies_as_it_did_in_its_environment(tmp_path: Path) -> None:
     assert (action, rate) == ("rates", 50.0)
     scenario = load("one-dragonfly-hover").with_overrides({"duration": 0.4})
     flight = fly(scenario, controller=Flown.of(scenario.build(), tmp_path / "policy.npz"))
+    trace = trace_in(flight.scenario)
+    assert trace is not None and trace.name == "Flown" and str(trace.file).endswith("policy.py")
 
     env = build("hover", scenario)
     state, _ = env.reset(jax.random.PRNGKey(0))

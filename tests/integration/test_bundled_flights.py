@@ -49,7 +49,9 @@ EVENTFUL = {
 
 @functools.cache
 def flown(name: str) -> Flight:
-    return fly(name)
+    flight = fly(name)
+    assert flight.verdict.flew, flight.verdict
+    return flight
 
 
 def errors(flight: Flight) -> np.ndarray:

@@ -54,7 +54,7 @@ def test_six_keep_the_box_level_after_a_cut(std):
     assert np.degrees(flight.angle.max()) < 2
     assert flight.error[-1] < 0.002
     assert np.degrees(flight.angle[-1]) < 0.2
-    np.testing.assert_array_equal(flight.memory.lost, np.arange(6) == 0)
+    np.testing.assert_array_equal(flight.memory.belief.lost, np.arange(6) == 0)
     # the vehicle that lost its cable waits where it was
     away = flight.craft.position[-1, 0] - flight.craft.position[0, 0]
     assert np.linalg.norm(away) < 0.02

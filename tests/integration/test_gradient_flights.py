@@ -45,7 +45,9 @@ def test_reverse_mode_through_a_thousand_ticks_agrees_with_differences(name):
         changed = flight.with_controller(eqx.tree_at(lambda it: it.gains, own, gains))
         changed = changed.with_lengths(length * flight.rig.length)
         masses = (payload * flight.rig.payload_mass, vehicle * flight.rig.mass)
-        return eqx.tree_at(lambda it: (it.plant.rig.payload_mass, it.plant.rig.mass), changed, masses).cost(0.01)
+        return eqx.tree_at(lambda it: (it.plant.rig.payload_mass, it.plant.rig.mass), changed, masses).cost(
+            0.01
+        )
 
     one = jnp.ones(6)
     compiled = jax.jit(jax.grad(cost), compiler_options=QUICK).lower(one).compile()

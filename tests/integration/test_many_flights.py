@@ -16,7 +16,9 @@ def worst(scenario, flights: Flights, rows: int = 2) -> float:
     """Largest difference between rows of a batch and the same flights flown alone."""
     found = 0.0
     for k, row in enumerate(changes(flights.inputs)[:rows]):
-        alone = of_flight(fly(scenario.with_overrides(row)))
+        flight = fly(scenario.with_overrides(row))
+        alone = of_flight(flight)
+        assert flight.verdict == flights.verdicts[k]
         assert set(alone) == set(flights.metrics)
         found = max(found, *(abs(value - flights.metrics[name][k]) for name, value in alone.items()))
     return found
@@ -30,11 +32,16 @@ def test_cables_that_go_slack_at_different_times_are_flown_as_alone() -> None:
         "happenings.0.time": "uniform(0.2, 0.4)",
         "happenings.0.impulse.2": "uniform(0.08, 0.15)",
         "noise.position": "uniform(0.0, 0.0005)",
+        "verdict.ground": "choice(0.0, 1.48)",
     }
     flights = fly_many(scenario, 8, how, seed=1)
-    assert not flights.failures and flights.success.all()
+    # a load that dips below the ground comes back to its reference, and yet has crashed
+    high = flights.inputs["verdict.ground"] > 0
+    assert not flights.failures and flights.metrics["position_last"].max() < 0.5
+    assert (flights.verdict == np.where(high, "crashed", "flew")).all() and len(set(high[:4])) == 2
+    assert flights.metrics["tension_min.1"].max() == 0.0
     assert flights.metrics["events.slack"].min() >= 1 and flights.metrics["slack_time.1"].min() > 0.01
-    assert worst(scenario, flights) < 1e-9
+    assert worst(scenario, flights, 4) < 1e-9
 
 
 @pytest.mark.slow
@@ -51,7 +58,9 @@ def test_links_gains_and_starts_are_flown_as_alone_and_bad_rows_are_told() -> No
     assert np.isnan(flights.metrics["position_rmse"][bad]).all() and not flights.success[bad].any()
     good = {name: column[~bad] for name, column in flights.inputs.items()}
     kept = {name: column[~bad] for name, column in flights.metrics.items()}
-    assert worst(scenario, Flights(good, kept, {})) < 1e-9
+    verdicts = tuple(it for it, wrong in zip(flights.verdicts, bad, strict=True) if not wrong)
+    assert worst(scenario, Flights(good, kept, verdicts)) < 1e-9
+    assert (flights.verdict == np.where(bad, "not flown", "flew")).all()
     again = fly_many(scenario, 8, how, seed=1, threads=1)
     assert all(np.array_equal(again.metrics[name], flights.metrics[name], equal_nan=True) for name in kept)
 

@@ -25,6 +25,7 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP evil.example 127.0.0.1",
 ]
 
 
@@ -58,6 +59,8 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "--port",
         "0",
         "--no-open-page",
+        "--open",
+        str(tmp_path_factory.getbasetemp()),
     ]
     folder = tmp_path_factory.mktemp("studio")
     with (folder / "errors").open("wb") as errors:

@@ -175,12 +175,12 @@ def plays_offline(browser: Any, file: Path, name: str, second: Flight | None = N
     it.press("Pause")
     moved = it.page.locator("canvas").screenshot(timeout=180_000)
     assert moved != still
-    it.wait("z", "Number(it) > 1.5")
     it.page.evaluate(
         """() => { const s = document.querySelector('[data-player="time"]'); s.value = 2.1;
         s.dispatchEvent(new Event('input')); }"""
     )
     it.wait("time", "it === '2.10'")
+    it.wait("z", "Number(it) > 1.5")
     it.wait("cable-1", "it.includes('slack')")
     if second is not None:
         place = second.payload.position[np.searchsorted(second.times, 2.1)]

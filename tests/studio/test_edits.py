@@ -9,6 +9,7 @@ import pytest
 from skyrig.errors import InputError
 from skyrig.scenario import load, names
 from skyrig.studio.edits import MIXED, edited, form_of, spread
+from skyrig.studio.tab_scenario import TEMPLATES
 from skyrig.vehicles import payload
 
 
@@ -21,6 +22,12 @@ def test_untouched_fields_change_nothing(name: str) -> None:
 def changed(name: str, others: str = "", **fields: Any) -> Any:
     scenario = load(name)
     return edited(scenario, replace(form_of(scenario), **fields), others)
+
+
+def test_every_reference_that_is_offered_can_be_flown() -> None:
+    for kind, text in TEMPLATES.items():
+        it = changed("three-dragonflies-poke", reference=text)
+        assert it.values["reference"]["type"] == kind
 
 
 def test_every_field_does_what_it_says() -> None:

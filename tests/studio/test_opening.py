@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from skyrig.cli import main
+from skyrig.cli.studio import folders
 from skyrig.errors import InputError
 from skyrig.studio.opening import free_port, is_flight
 
@@ -29,6 +30,7 @@ def test_the_next_port_is_taken_if_one_is_in_use() -> None:
         (["--host", "no host at all"], "--host must be an address of this machine"),
         (["--picture", "picture.txt"], "--picture must name a .png or .gif file"),
         (["missing.npz"], "cannot be read"),
+        (["--open", "no-such-folder"], "--open must name a folder, not 'no-such-folder'"),
     ],
 )
 def test_bad_input_is_one_sentence(
@@ -38,6 +40,14 @@ def test_bad_input_is_one_sentence(
         main(["studio", *arguments])
     out, err = capsys.readouterr()
     assert end.value.code == 2 and words in err and err.count("\n") == 1 and out == ""
+
+
+def test_the_page_may_open_what_was_named_and_what_lies_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").touch()
+    flights, others = Path("flights"), (tmp_path,)
+    assert folders("three-dragonflies-poke", flights, ()) == (flights,) == folders(None, flights, ())
+    assert folders(str(tmp_path / "own.yaml"), flights, ()) == (flights, tmp_path)
+    assert folders(str(tmp_path), flights, others) == (flights, tmp_path, tmp_path)
 
 
 def test_flights_are_told_from_scenarios(tmp_path: Path) -> None:

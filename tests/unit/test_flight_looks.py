@@ -22,6 +22,7 @@ from skyrig.flight.plot_layout import STYLE
 from skyrig.flight.tables import impact_rows, rows, texts
 from skyrig.flight.thinning import MOST_BYTES
 from skyrig.flight.units import number, shown
+from skyrig.flight.verdict import Verdict
 from skyrig.scenario import load
 
 TEAMS = ("one-dragonfly-circle", "three-dragonflies-poke", "three-dragonflies-links", "six-dragonflies-box")
@@ -180,10 +181,11 @@ def test_texts_are_short_and_notebooks_get_more(poked: Flight) -> None:
     from skyrig.flight.many import Flights
 
     scenario = load("three-dragonflies-poke")
+    broke = Verdict("diverged", "The <state> turned non-finite.")
     batch = Flights(
         {"noise.position": np.arange(400.0), "seed": np.arange(400)},
         {"position_rmse": np.linspace(0, 0.1, 400), "position_last": np.linspace(0, 1, 400)},
-        {3: "The <state> turned non-finite."},
+        tuple(broke if row == 3 else Verdict("flew") for row in range(400)),
     )
     things = (
         poked,
@@ -205,14 +207,15 @@ def test_texts_are_short_and_notebooks_get_more(poked: Flight) -> None:
     assert "position error, rms" in page and "data:image/png;base64," in page
     assert "3 dragonfly with triangle on cables" in scenario._repr_html_()
     told = batch._repr_html_()
-    assert "199 succeed" in told and "<td" in told and "&lt;state&gt;" in told and ">50</td>" in told
+    assert "399 flew as asked" in told and "<td" in told and "&lt;state&gt;" in told and ">50</td>" in told
 
 
 def test_numbers_below_the_axes_of_a_sweep_do_not_overprint() -> None:
     rng = np.random.default_rng(0)
     paths = [f"controller.model.payload.attachments[{k}].position" for k in range(9)]
     table = {path: 0.1234567 + rng.uniform(1e-7, 1.00003e-7, 64) for path in paths}
-    table |= {"success": rng.random(64) > 0.5, "position_rmse": 0.00012345 + rng.uniform(0, 1e-9, 64)}
+    words = np.where(rng.random(64) > 0.5, "flew", "crashed").astype(object)
+    table |= {"verdict": words, "position_rmse": 0.00012345 + rng.uniform(0, 1e-9, 64)}
     table |= {name: rng.random(64) for name in sweep_plots.SHOWN if name not in table}
     with matplotlib.rc_context(STYLE):
         made = sweep_plots.pictures(table, paths)

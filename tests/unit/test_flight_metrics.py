@@ -1,64 +1,15 @@
 """Metrics against cases worked out by hand."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
+from made_up import flight, tracks
 
 from skyrig.constants import GRAVITY
-from skyrig.flight import Flight, FlightEvent, Track, Wanted, distances
-from skyrig.flight.flight import Cables, Inputs, RigData
+from skyrig.flight import FlightEvent, Wanted, distances
 from skyrig.flight.metrics import metrics, rms, slack_spans, slack_time, tracking
 from skyrig.flight.tables import rows
-
-LEVEL = np.array([1.0, 0.0, 0.0, 0.0])
-
-
-def tracks(position: np.ndarray, attitude: np.ndarray = LEVEL) -> Track:
-    many = position.shape[:-1]
-    return Track(
-        position, np.zeros_like(position), np.broadcast_to(attitude, (*many, 4)).copy(), 0 * position
-    )
-
-
-def flight(times: np.ndarray, count: int = 2, mechanism: str = "cables", **changes: Any) -> Flight:
-    """Vehicles in a row one metre apart, two metres above a payload at rest in the origin."""
-    n, size = count, len(times)
-    places = np.stack([np.arange(n) - (n - 1) / 2, np.zeros(n), np.full(n, 2.0)], axis=1)
-    cables = n if mechanism == "cables" else 0
-    made = Flight(
-        name="made up",
-        times=times,
-        payload=tracks(np.zeros((size, 3))),
-        vehicles=tracks(np.broadcast_to(places, (size, n, 3)).copy()),
-        cables=Cables(
-            np.ones((size, cables)), np.full((size, cables), 2.0), np.ones((size, cables), dtype=bool)
-        ),
-        inputs=Inputs(
-            times[:-1],
-            np.ones((size - 1, n)),
-            np.zeros((size - 1, n, 3)),
-            np.ones((size - 1, n)),
-            np.zeros((size - 1, n, 3)),
-            np.zeros((size - 1, n)),
-        ),
-        rig=RigData(
-            mechanism=mechanism,
-            payload_mass=0.5,
-            payload_is_point=False,
-            payload_corners=np.zeros((1, 3)),
-            vehicle_mass=np.full(n, 1.0),
-            vehicle_radius=np.full(n, 0.2),
-            vehicle_thrust_max=np.full(n, 20.0),
-            attachments=np.zeros((n, 3)),
-            hooks=np.zeros((n, 3)),
-        ),
-        reference=Wanted(
-            *(np.zeros((size, 3)) for _ in range(3)), np.tile(LEVEL, (size, 1)), np.zeros((size, 3))
-        ),
-    )
-    return replace(made, **changes)
 
 
 def test_errors_are_three_dimensional_and_over_the_whole_flight() -> None:
@@ -131,6 +82,9 @@ def test_slack_spans_come_from_the_events() -> None:
     assert slack_spans(flown, 1) == [(3.0, 3.5), (8.5, 10.0)] and slack_time(flown, 1) == 2.0
     found = metrics(flown)
     assert found["events"] == {"cut": 1, "impact": 1, "slack": 2, "taut": 1}
+    # the samples, a second apart, saw none of it
+    assert flown.cables.tension.min() == 1.0
+    assert [cable["tension_min"] for cable in found["cables"]] == [0.0, 0.0]
     assert found["cables"][0]["impacts"] == 1 and found["cables"][0]["impulse_max"] == 0.2
     hanging = np.zeros((11, 2), dtype=bool)
     loose = replace(flown, events=(), cables=replace(flown.cables, taut=hanging))

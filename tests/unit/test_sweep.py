@@ -8,8 +8,9 @@ import pytest
 from skyrig import InputError, load
 from skyrig.flight.engines import ENGINES, check_engine, need
 from skyrig.flight.sweep import CHUNK, Folder, Part, Sweep, parse_grid
-from skyrig.flight.sweep_plots import rank_correlation, save_pictures
-from skyrig.flight.sweep_table import collected, write_table
+from skyrig.flight.sweep_plots import rank_correlation, save_pictures, success_map
+from skyrig.flight.sweep_table import collected, shares, write_table
+from skyrig.flight.verdict import Verdict
 
 
 def asked(**changes) -> Sweep:
@@ -28,9 +29,10 @@ def finished(folder: Folder) -> None:
     """Parts as if they had been flown."""
     for chunk in folder.open():
         rows = np.arange(chunk * CHUNK, min((chunk + 1) * CHUNK, folder.sweep.count))
-        reasons = ["It broke." if row == 7 else "" for row in rows]
+        words = ["diverged" if row == 7 else "crashed" if row > 50 else "flew" for row in rows]
+        verdicts = [Verdict(word, "" if word == "flew" else "It broke.") for word in words]
         metrics = {"position_last": 0.01 * rows, "position_rmse": np.where(rows == 7, np.nan, 0.5 * rows)}
-        folder.put(chunk, Part(metrics, reasons))
+        folder.put(chunk, Part(metrics, verdicts))
 
 
 def test_every_point_of_the_grid_gets_the_same_samples() -> None:
@@ -54,10 +56,11 @@ def test_a_grid_is_a_list_or_a_range() -> None:
 def test_a_folder_goes_on_with_its_own_sweep_and_refuses_another(tmp_path: Path) -> None:
     folder = Folder(tmp_path / "a", asked())
     assert folder.open() == [0, 1, 2]
-    folder.put(1, Part({"x": np.arange(3.0)}, ["", "No.", ""]))
+    verdicts = [Verdict("flew"), Verdict("crashed", "No.", 2.5), Verdict("flew")]
+    folder.put(1, Part({"x": np.arange(3.0)}, verdicts))
     assert Folder(tmp_path / "a", asked()).open() == [0, 2]
     part = folder.get(1)
-    assert part.reasons == ["", "No.", ""] and part.metrics["x"].tolist() == [0, 1, 2]
+    assert part.verdicts == verdicts and part.metrics["x"].tolist() == [0, 1, 2]
     with pytest.raises(InputError, match="another sweep, which differs in samples, seed"):
         Folder(tmp_path / "a", asked(seed=4, samples=41)).open()
     (tmp_path / "file").write_text("")
@@ -72,9 +75,13 @@ def test_the_table_holds_inputs_success_and_metrics(tmp_path: Path) -> None:
     finished(folder)
     table = collected(folder)
     read = parquet.read_table(write_table(folder, table))
-    assert read.column_names[:6] == ["row", *asked().inputs, "success"][:6]
-    assert read["reason"][7].as_py() == "It broke." and not read["success"][7].as_py()
-    assert read["success"].to_pylist() == [row != 7 and row <= 50 for row in range(160)]
+    assert read.column_names[:7] == ["row", *asked().inputs, "verdict", "reason"][:7]
+    assert read["reason"][7].as_py() == "It broke." and read["verdict"][7].as_py() == "diverged"
+    flew = [word == "flew" for word in read["verdict"].to_pylist()]
+    assert flew == [row != 7 and row <= 50 for row in range(160)]
+    assert ("flew as asked", "50 (31.2%)") in shares(asked(), table)
+    axes = success_map(table, ["rig.payload.mass", "controller.gains.damping"]).axes[0]
+    assert axes.get_title(loc="left") == "31.2% of 160 flights flew as asked"
     assert np.array_equal(read["rig.payload.mass"].to_numpy(), asked().inputs["rig.payload.mass"])
 
 

@@ -1,12 +1,12 @@
 """The command line: `skyrig COMMAND ...`, each command one function, named in `COMMANDS`.
 
-Whatever is wrong with the input is told in one sentence on the error stream, with exit code 2. Looking at
+Whatever is wrong with the input is told in one sentence on the error stream, with exit code 2; a flight that
+does not fly as asked ends with exit code 1, once all is written. Looking at
 scenarios needs no JAX, so each command imports what it needs when it runs.
 """
 
 from __future__ import annotations
 
-import os
 import reprlib
 import sys
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ from skyrig.checks import nearest
 from skyrig.cli.flights import compare, export, fly, plot
 from skyrig.cli.listing import list_known
 from skyrig.cli.papers import reproduce
+from skyrig.cli.pipes import patient_output
 from skyrig.cli.scenarios import check, schema, show
 from skyrig.cli.studio import studio
 from skyrig.cli.sweeps import sweep
@@ -50,35 +51,39 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         print(__version__)
         return
+    with patient_output():
+        code = _run(given)
+    if code:
+        sys.exit(code)
+
+
+def _run(given: list[str]) -> int:
+    """Run a command; its exit code: 0 for done, 1 for a flight that did not fly as asked, 2 for bad input."""
     try:
         if given and not given[0].startswith("-") and given[0] not in COMMANDS:
             near = nearest(given[0], COMMANDS)
             raise InputError(
                 f"{reprlib.repr(given[0])} is no command{near}; 'skyrig --help' lists all commands."
             )
-        tyro.extras.subcommand_cli_from_dict(
+        code = tyro.extras.subcommand_cli_from_dict(
             COMMANDS,
             prog="skyrig",
             description="Fly multirotors that carry payloads.",
             args=_each_by_itself(given),
             config=(tyro.conf.DisallowNone,),
         )
-        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
     except InputError as error:
-        _leave(error, 2)
+        return _told(error, 2)
     except FlightDiverged as error:
-        _leave(error, 1)
+        return _told(error, 1)
     except KeyboardInterrupt:
-        _leave("Stopped.", 130)
-    except BrokenPipeError:
-        # whoever was reading has left; hand the interpreter a stream it can flush on its way out
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        return _told("Stopped.", 130)
 
 
-def _leave(reason: object, code: int) -> None:
+def _told(reason: object, code: int) -> int:
     print(reason, file=sys.stderr)
-    sys.exit(code)
+    return code
 
 
 def _each_by_itself(arguments: list[str]) -> list[str]:

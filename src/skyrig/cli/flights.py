@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -38,8 +36,11 @@ def fly(
     controller: Annotated[str | None, tyro.conf.arg(metavar="FILE.py:NAME", help_behavior_hint="")] = None,
     report: bool = True,
     strict: bool = False,
-) -> None:
+    debug: bool = False,
+) -> int:
     """Fly a scenario and write its flight, pictures and report.
+
+    Ends with exit code 0 if it flew as asked, 1 if not (the first line says why) and 2 for bad input.
 
     Args:
         scenario: A bundled scenario's name, or a YAML file; the default one if left out.
@@ -52,6 +53,7 @@ def fly(
         controller: Your controller in place of the scenario's: a Python file and a name in it.
         report: Whether to draw pictures and write report.html.
         strict: Take warnings for errors.
+        debug: Show the whole traceback of an error in your controller.
     """
     from rich.console import Console
 
@@ -61,40 +63,63 @@ def fly(
         scenario or DEFAULT, changes, seed=seed, duration=duration, **{"record.rate": record_rate}
     )
     heed(known, strict)
-    folder = out / known.name
-    for place in (out, folder):
-        if place.exists() and not place.is_dir():
-            raise InputError(f"{place} is in the way: a folder is needed to write the flight to.")
-    own = None if controller is None else load_controller(controller)
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is in the way: a folder is needed to write the flight to.")
 
     from skyrig.flight.drawing import Drawers
+    from skyrig.flight.folder import METRICS, REPORT, SCENARIO, place_for, whole_folder
     from skyrig.flight.storage import write_whole
 
+    place, foreign = place_for(out / known.name)
     console = Console(highlight=False)
     with Drawers() if report else nullcontext() as drawers:
-        flight = _flown(known, own, controller)
+        flight = _flown(known, controller, place, debug)
         flight = flight if known.spec.record is not None else flight.thinned()
-        saved = flight.save(folder)
-        write_whole(folder / "scenario.yaml", flight.scenario)
-        write_whole(folder / "metrics.json", json.dumps(flight.metrics, indent=2) + "\n")
+        console.print(f"{flight.name} {flight.verdict.line}", soft_wrap=True, markup=False)
         _tell(flight, console)
-        console.print(f"Flight:  {saved}", soft_wrap=True)
-        if drawers is not None:
-            _draw(flight, folder, console, drawers.draw_all(flight, saved))
+        with whole_folder(place) as draft:
+            saved = flight.save(draft)
+            write_whole(draft / SCENARIO, flight.scenario)
+            write_whole(draft / METRICS, json.dumps(flight.metrics, indent=2) + "\n")
+            names = [] if drawers is None else _drawn(flight, draft, drawers.draw_all(flight, saved))
+    if foreign:
+        console.print(_beside(out / known.name, foreign), soft_wrap=True, markup=False)
+    console.print(f"Flight:  {place / saved.name}", soft_wrap=True)
+    for name in names:
+        console.print(f"{'Report: ' if name == REPORT else 'Picture:'} {place / name}", soft_wrap=True)
+    return 0 if flight.verdict.flew else 1
 
 
-def _flown(scenario: Scenario, own: Any, controller: str | None) -> Flight:
+def _beside(wanted: Path, foreign: list[str]) -> str:
+    """Why a flight was not written where it is asked for."""
+    more = f" and {len(foreign) - 3} more" if len(foreign) > 3 else ""
+    return f"{wanted} holds files of other origin ({', '.join(foreign[:3])}{more}) and stays as it is."
+
+
+def _flown(scenario: Scenario, controller: str | None, place: Path, debug: bool) -> Flight:
     """The flight; what goes wrong in somebody's own controller is told in one sentence."""
-    from skyrig.flight import fly as fly_scenario
+    from skyrig.flight import own
+    from skyrig.flight.flying import fly as fly_scenario
 
     try:
+        given, trace = (None, None) if controller is None else own.load(controller)
+        if trace is not None and scenario.controller.own not in (None, trace):
+            print(f"Remark: {controller} is not what {scenario.where} was flown by.", file=sys.stderr)
         with _progress(scenario) as progress:
-            return fly_scenario(scenario, controller=own, progress=progress)
+            return fly_scenario(scenario, controller=given, progress=progress, trace=trace)
+    except FlightDiverged as error:
+        kept = f"; {place} still holds an earlier flight" if place.exists() else ""
+        raise FlightDiverged(f"{scenario.name} diverged: {error} Nothing was written{kept}.") from error
+    except InputError as error:
+        if debug and error.__cause__ is not None:
+            raise error.__cause__ from None
+        raise
     except Exception as error:
-        file = None if controller is None else Path(controller.rpartition(":")[0])
-        if file is None or isinstance(error, (InputError, FlightDiverged)) or not own_lines(error, file):
+        if controller is None or debug:
             raise
-        raise InputError(f"--controller {controller!r} failed: {own_fault(error, file)}.") from None
+        file = Path(controller.rpartition(":")[0])
+        sentence = f"--controller {controller!r} failed: {own.fault(error, file)}"
+        raise InputError(f"{sentence} (--debug shows the whole way there).") from None
 
 
 def plot(flight: tyro.conf.Positional[Folder], /, *, out: Elsewhere = None) -> None:
@@ -107,8 +132,11 @@ def plot(flight: tyro.conf.Positional[Folder], /, *, out: Elsewhere = None) -> N
     from rich.console import Console
 
     from skyrig.flight import Flight
+    from skyrig.flight.folder import REPORT
 
-    _draw(Flight.load(flight), out or folder_of(flight), Console(highlight=False))
+    folder, console = out or folder_of(flight), Console(highlight=False)
+    for name in _drawn(Flight.load(flight), folder):
+        console.print(f"{'Report: ' if name == REPORT else 'Picture:'} {folder / name}", soft_wrap=True)
 
 
 def compare(first: tyro.conf.Positional[Folder], second: tyro.conf.Positional[Folder], /) -> None:
@@ -157,46 +185,6 @@ def export(flight: tyro.conf.Positional[Folder], /, *, csv: bool = False, out: E
         print(path)
 
 
-def load_controller(text: str) -> Any:
-    """What NAME is in FILE.py, for `FILE.py:NAME`; the file runs as any Python program does."""
-    file, colon, name = text.rpartition(":")
-    if not colon or not name.isidentifier():
-        raise InputError(f"--controller must be FILE.py:NAME, not {text!r}.")
-    path = Path(file)
-    if path.suffix != ".py" or not path.is_file():
-        raise InputError(f"--controller must name a Python file, but {file!r} is none.")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise InputError(f"--controller {file!r} cannot be loaded as Python.")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules.setdefault(path.stem, module)
-    try:
-        spec.loader.exec_module(module)
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(f"--controller {file!r} cannot be loaded: {own_fault(error, path)}.") from None
-    if not hasattr(module, name):
-        raise InputError(f"--controller {file!r} has no {name!r}.")
-    return getattr(module, name)
-
-
-def own_lines(error: Exception, path: Path) -> list[int]:
-    """Lines of somebody's own file that an error passed through, outermost first."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return [frame.lineno or 0 for frame in frames if Path(frame.filename) == path]
-
-
-def own_fault(error: Exception, path: Path) -> str:
-    """What went wrong in somebody's own file, and in which line of it."""
-    if isinstance(error, SyntaxError):
-        return f"line {error.lineno}: {error.msg}"
-    lines = own_lines(error, path)
-    place = f"line {lines[-1]}: " if lines else ""
-    words = " ".join(str(error).split()).rstrip(".")
-    return f"{place}{type(error).__name__}: {words}" if words else f"{place}{type(error).__name__}"
-
-
 @contextmanager
 def _progress(scenario: Scenario) -> Iterator[Callable[[float], None]]:
     """A bar that fills with the time flown; until the first of it, code is being compiled."""
@@ -204,7 +192,9 @@ def _progress(scenario: Scenario) -> Iterator[Callable[[float], None]]:
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    # where nobody watches, not even the empty line that a bar leaves
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(f"Preparing {scenario.name}", total=None)
 
         def flown(seconds: float) -> None:
@@ -241,8 +231,9 @@ def _tell(flight: Flight, console: Any) -> None:
         console.print(f"Not shown: {len(large[3:])} later impacts, and {small} below {least} {unit}.")
 
 
-def _draw(flight: Flight, folder: Path, console: Any, pictures: Mapping[str, bytes] | None = None) -> None:
-    """Write pictures and report; `pictures` are those drawn already."""
+def _drawn(flight: Flight, folder: Path, pictures: Mapping[str, bytes] | None = None) -> list[str]:
+    """Write pictures and report, and say what they are called; `pictures` are those drawn already."""
+    from skyrig.flight.folder import REPORT
     from skyrig.flight.report import write_report
     from skyrig.flight.storage import write_whole
 
@@ -250,7 +241,6 @@ def _draw(flight: Flight, folder: Path, console: Any, pictures: Mapping[str, byt
         from skyrig.flight.plots import draw_all
 
         pictures = draw_all(flight)
-    for name, image in pictures.items():
-        console.print(f"Picture: {write_whole(folder / f'{name}.png', image)}", soft_wrap=True)
-    report = write_report(flight, folder / "report.html", pictures)
-    console.print(f"Report:  {report}", soft_wrap=True)
+    made = [write_whole(folder / f"{name}.png", image) for name, image in pictures.items()]
+    made.append(write_report(flight, folder / REPORT, pictures))
+    return [path.name for path in made]

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from skyrig.studio.app import Studio
 
 What = Annotated[str | None, tyro.conf.arg(metavar="SCENARIO|FLIGHT", help_behavior_hint="")]
+Folders = Annotated[tuple[Path, ...], tyro.conf.arg(name="open", metavar="DIR")]
 Directory = Annotated[Path, tyro.conf.arg(metavar="DIR")]
 File = Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")]
+PATIENCE = 4.0
+"""How long the studio may take to end (s)."""
 
 
 def studio(
@@ -32,6 +35,7 @@ def studio(
     play: bool = False,
     open_page: bool = True,
     flights: Directory = Path("flights"),
+    also: tyro.conf.UseAppendAction[Folders] = (),
     dark: bool = False,
     picture: File = None,
     at: float = 5.0,
@@ -43,10 +47,11 @@ def studio(
         what: A scenario's name or YAML file, or a flight's folder or .npz file; the default scenario if left
             out.
         port: Port to listen on; the next free one if it is taken.
-        host: Address to listen on; 127.0.0.1 is this machine alone.
+        host: Address to listen on; 127.0.0.1 is this machine alone, others ask for a token in the address.
         play: Begin at once.
         open_page: Open the page where there is a desktop.
         flights: Folder in which the page looks for recorded flights.
+        also: Another folder whose flights the page may open.
         dark: Dark looks.
         picture: Draw the scene to this .png (or film it to this .gif) without a window, and end.
         at: Of which moment the picture is, or when the film ends (s).
@@ -62,8 +67,9 @@ def studio(
 
     from skyrig.studio.app import Studio
 
-    page = Studio(host, port, flights)
+    page = Studio(host, port, folders(what, flights, also))
     over = threading.Event()
+    _heed_interrupts()
     signal.signal(signal.SIGTERM, lambda *_: over.set())
     try:
         if dark:
@@ -128,9 +134,40 @@ def has_desktop() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
+def folders(what: str | None, flights: Path, others: Sequence[Path]) -> tuple[Path, ...]:
+    """Where the page may open files: what was named, and the folder of what is open, if that is a file."""
+    for folder in others:
+        if not folder.is_dir():
+            raise InputError(f"--open must name a folder, not {str(folder)!r}.")
+    named = Path(what) if what is not None and Path(what).exists() else None
+    own = () if named is None else (named if named.is_dir() else named.parent,)
+    return (flights, *own, *others)
+
+
+def _heed_interrupts() -> None:
+    """Have the first Ctrl-C end the studio, and the second the process at once, whatever it is doing."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        return  # whoever started it in the background wants that
+
+    def first(*_: object) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, first)
+
+
 def _end(page: Studio) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not spoil the ending
+    hurry = threading.Timer(PATIENCE, _leave)
+    hurry.daemon = True
+    hurry.start()
     page.close()
+    hurry.cancel()
+    if page.busy:
+        _leave()
     print("Studio ended.", flush=True)
-    if page.session.alive:
-        os._exit(0)  # it is compiling, which nothing can interrupt; leaving it to die by itself aborts loudly
+
+
+def _leave() -> None:
+    """End at once: what is compiled or waited for cannot be interrupted, and would be waited for."""
+    print("Studio ended.", flush=True)
+    os._exit(0)

@@ -14,6 +14,7 @@ from skyrig.cli.scenarios import Amount, Changes, Name, changed
 
 Vary = Annotated[tuple[str, ...], tyro.conf.arg(name="vary", metavar="PATH=DISTRIBUTION")]
 Address = Annotated[str | None, tyro.conf.arg(metavar="HOST:PORT", help_behavior_hint="")]
+Within = Annotated[float | None, tyro.conf.arg(metavar="M", help_behavior_hint="")]
 Grid = Annotated[tuple[str, ...], tyro.conf.arg(name="grid", metavar="PATH=VALUES")]
 
 
@@ -28,7 +29,7 @@ def sweep(
     sampler: str = "random",
     engine: str = "batch",
     seed: int = 0,
-    within: float = 0.5,
+    within: Within = None,
     workers: Amount = None,
     address: Address = None,
     out: Directory = Path("sweep"),
@@ -48,7 +49,7 @@ def sweep(
         sampler: How values are drawn: random, latin (a Latin hypercube) or sobol.
         engine: Who flies: batch (threads here), processes (joblib), or ray (a cluster).
         seed: Seed of everything random.
-        within: A flight succeeds if it ends this close to its reference (m).
+        within: How close to its reference a flight must end (m), in place of the scenario's verdict.position.
         workers: How many batches of flights to fly at a time; as many as there are cores if left out.
         address: Address of a running Ray cluster; one is started here if left out.
         out: Folder to write to.
@@ -98,7 +99,8 @@ def _progress(total: int, done: int) -> Iterator[Callable[[int], None]]:
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(f"Preparing {total - done} of {total} flights", total=total, completed=done)
 
         def advance(flights: int) -> None:

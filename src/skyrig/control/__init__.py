@@ -22,6 +22,7 @@ from skyrig.control.interface import (
     Controller,
     Function,
     Measurement,
+    Noise,
     Target,
     row,
     targets,
@@ -60,6 +61,8 @@ def build(
     flavour: str = "full",
     period: float = 0.01,
     lag: float = 0.0,
+    delay: int = 0,
+    noise: Noise | None = None,
 ) -> Controller:
     """The controller called `name` for a rig.
 
@@ -71,12 +74,15 @@ def build(
         flavour: "full", or "published": with RotorTM's gains and simplifications.
         period: Between ticks (s).
         lag: Time constant of the rotors (s), to which default gains are fitted.
+        delay: Control periods from a measurement to the command it led to; gains are fitted to them too.
+        noise: Of what is measured, as far as it is known: what is believed of cables is proof against it.
     """
     maker = CONTROLLERS[checks.choice("controller", name, CONTROLLERS)]
     checks.choice("flavour", flavour, FLAVOURS)
     if len(airframes) != rig.count:
         raise InputError(f"airframes must be one for each of {rig.count} vehicles, not {len(airframes)}.")
-    clock = Clock(float(checks.positive("period", period)), float(checks.nonnegative("lag", lag)))
+    period = float(checks.positive("period", period))
+    clock = Clock(period, float(checks.nonnegative("lag", lag)), delay, noise or Noise.of())
     return maker(rig, airframes, gains, flavour, clock)
 
 
@@ -90,6 +96,7 @@ __all__ = [
     "Controller",
     "Function",
     "Measurement",
+    "Noise",
     "Produced",
     "Target",
     "build",

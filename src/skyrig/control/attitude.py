@@ -137,15 +137,17 @@ def turning(
     return Turning(rotation_error(relative), aimed - rate, apply(relative, wanted_spin) - cross(rate, aimed))
 
 
-def turning_moment(
-    inertia: Float[Array, "3 3 ..."],
-    rate: Float[Array, "3 ..."],
-    way: Turning,
-    bandwidth: Float[Array, "3 ..."],
-    damping: Float[Array, " ..."],
+def turning_spin(
+    way: Turning, bandwidth: Float[Array, "3 ..."], damping: Float[Array, " ..."]
 ) -> Float[Array, "3 ..."]:
-    """The moment (N m) that lets errors die away with a bandwidth (rad/s) about each axis, and a damping."""
-    spin = way.spin + bandwidth**2 * way.error + 2 * damping * bandwidth * way.rate_error
+    """Angular acceleration (rad/s^2) that lets errors die away with a bandwidth (rad/s) and a damping."""
+    return way.spin + bandwidth**2 * way.error + 2 * damping * bandwidth * way.rate_error
+
+
+def turning_moment(
+    inertia: Float[Array, "3 3 ..."], rate: Float[Array, "3 ..."], spin: Float[Array, "3 ..."]
+) -> Float[Array, "3 ..."]:
+    """The moment (N m) that accelerates a body's turning by `spin` (rad/s^2), whatever its rate (rad/s)."""
     return apply(inertia, spin) + cross(rate, apply(inertia, rate))
 
 
@@ -184,6 +186,6 @@ class Attitude(Controller):
         rotation = rotation_matrix(craft.attitude)
         wanted = Frame(rotation_matrix(aim.attitude), aim.rate[0])
         way = turning(rotation, craft.rate, wanted, aim.rate[1])
-        moment = turning_moment(it.inertia, craft.rate, way, it.bandwidth, it.damping)
+        moment = turning_moment(it.inertia, craft.rate, turning_spin(way, it.bandwidth, it.damping))
         thrust = it.weight / jnp.maximum(rotation[2, 2], 0.5)
         return memory, Command(thrust, moment)

@@ -10,8 +10,10 @@ from jaxtyping import Array
 
 from skyrig.algebra import as_jax
 from skyrig.control.attitude import Attitude
+from skyrig.control.cable_belief import Margins
 from skyrig.control.cables import CableGains, Cables
 from skyrig.control.course import CourseGains
+from skyrig.control.estimate import Filter, Late
 from skyrig.control.gains import Clock, Gain, authority, reachable, read_gains, vehicle_bandwidths
 from skyrig.control.interface import Controller, concrete
 from skyrig.control.links import Links, RotorShares
@@ -36,6 +38,10 @@ CROWDED_LEAN = 0.35
 """Outward lean of cables that share one attachment (rad), as in `skyrig.rigs.trim`."""
 
 
+ACCELERATION, SPIN = 1.0, 3.0
+"""How wrong a controller's idea of accelerations is from tick to tick (m/s^2, rad/s^2)."""
+
+
 def cables(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock) -> Controller:
     """The payload of a cable rig follows its reference."""
     rig = _slung(rig, "cables")
@@ -58,7 +64,7 @@ def cables(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, 
     known = {
         "position": Gain(np.array([slow / 8, slow / 8, slow / 6]), "3"),
         "attitude": Gain(np.array([slow / 4, slow / 4, slow / 8]), "3"),
-        "integral": Gain(min(0.3, slow / 64), zero=True),
+        "integral": Gain(min(0.6, slow / 32), zero=True),
         "cable": Gain(0.35 * tilt, "n"),
         "vehicle": Gain(vehicle, "3n"),
         "follow": Gain(0.15 * tilt, "n"),
@@ -75,12 +81,17 @@ def cables(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, 
     }
     values = read_gains(gains, known, n)
     lean = values.pop("lean")
+    load_sight, sight = _sight(clock), _sight(clock)
+    margins = Margins.of(values.pop("slack"), values.pop("cut"), load_sight, sight, rig.attachment)
     return Cables(
         **parts,
         payload_inverse_inertia=rig.payload_inverse_inertia,
         length=rig.length,
         **_thrusts(airframes),
-        period=as_jax(clock.period),
+        late=Late.of(clock),
+        sight=sight,
+        load_sight=load_sight,
+        margins=margins,
         available=as_jax(np.ones(n)),
         turnable=_turnable(rig),
         internal=spreading(np.asarray(rig.attachment), _load(rig), concrete(lean)),
@@ -112,7 +123,8 @@ def links(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, c
         payload_offset=rig.payload_offset,
         gravity=rig.gravity,
         **thrusts,
-        period=as_jax(clock.period),
+        late=Late.of(clock),
+        sight=_sight(clock),
         rotors=rotors,
         gains=CourseGains(**read_gains(gains, known, 1)),
     )
@@ -142,7 +154,8 @@ def vehicle(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str,
         inertia=rig.inertia,
         gravity=rig.gravity,
         **_thrusts(airframes),
-        period=as_jax(clock.period),
+        late=Late.of(clock),
+        sight=_sight(clock),
         load=values.pop("carry") * _weights(rig),
         gains=CourseGains(**values),
     )
@@ -249,6 +262,10 @@ def _vehicle_defaults(
 ) -> tuple[np.ndarray, np.ndarray]:
     found = vehicle_bandwidths(airframes, load, float(rig.gravity), clock)
     return found.vehicle, found.tilt
+
+
+def _sight(clock: Clock, acceleration: float = ACCELERATION, spin: float = SPIN) -> Filter:
+    return Filter.of(clock.noise, clock.period, acceleration, spin)
 
 
 def _thrusts(airframes: Sequence[Airframe]) -> dict[str, Array]:

@@ -10,14 +10,17 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
-from skyrig.algebra import apply, cross, dot
+from skyrig.algebra import apply, cross, dot, normalised, rotation_matrix
 from skyrig.control.attitude import Frame, turning
 from skyrig.control.cable_geometry import Carried, Spans, Wrench
 from skyrig.control.cable_nominal import CableNominal
 from skyrig.control.feedback import Pid, ease, limited, pid
 from skyrig.rigs.bodies import Bodies
+
+GOOD_PULL = 1.4
+"""Where cables are missing, the payload gives way until all others pull so many times `least_pull`."""
 
 
 class Law(NamedTuple):
@@ -49,19 +52,32 @@ class Asked(NamedTuple):
     feed: Wrench
     """Accelerations of the reference (m/s^2, rad/s^2)."""
     learnt: Wrench
-    """Integral part that leans cables without accelerating anything: some push on the payload takes it away.
-
-    Only what acts across the cables, sideways and about z: what acts along them may as well be a vehicle that
-    weighs more or lifts less than believed, and is answered by all thrusts.
-    """
+    """Integral part, which makes up for something that is not in the model."""
     pull: Float[Array, "3 n ..."]
     """Wanted cable forces on the payload (N, world frame)."""
+    short: Float[Array, "3 ..."]
+    """Angle by which the payload would have to give way for every cable to pull as it should (rad)."""
+    cut_short: Bool[Array, " ..."]
+    """Whether the moment that is asked for cannot be had from cables that only pull."""
 
 
-def asked_of_payload(it: Any, carried: Carried, nominal: CableNominal, load: Bodies, memory: Wrench) -> Asked:
-    """Wanted accelerations of the payload (eq. 69) and the cable forces that make them (eq. 71)."""
+def asked_of_payload(
+    it: Any, carried: Carried, nominal: CableNominal, load: Bodies, memory: Wrench, tilt: Array
+) -> Asked:
+    """Wanted accelerations of the payload (eq. 69) and the cable forces that make them (eq. 71).
+
+    Args:
+        it: The controller.
+        carried: The payload.
+        nominal: Where it should be.
+        load: Where it is.
+        memory: Integral parts.
+        tilt: How far the wanted attitude gives way (rad, payload frame).
+    """
     gains = it.gains
-    way = turning(carried.rotation, load.rate, Frame(nominal.rotation, nominal.rate[0]), nominal.rate[1])
+    leaning = rotation_matrix(normalised(jnp.concatenate([jnp.ones_like(tilt[:1]), tilt / 2])))
+    wanted = jnp.stack([apply(nominal.rotation, leaning[:, k]) for k in range(3)], axis=1)
+    way = turning(carried.rotation, load.rate, Frame(wanted, nominal.rate[0]), nominal.rate[1])
     error = Wrench(limited(nominal.position[0] - load.position, gains.reach), way.error)
     rate = Wrench(nominal.position[1] - load.velocity, way.rate_error)
     feed = Wrench(nominal.position[2], way.spin)
@@ -88,10 +104,13 @@ def asked_of_payload(it: Any, carried: Carried, nominal: CableNominal, load: Bod
         feed.linear + push.linear + carried.up - opposed.linear,
         feed.angular + push.angular + apply(it.payload_inverse_inertia, carried.gyration) - opposed.angular,
     )
-    pull = carried.forces(it, total) + apply(carried.rotation[:, :, None], inner)
-    pull = _upward(pull, gains.least_pull * share, carried.team.share)
-    learnt = Wrench(memory.linear.at[2].set(0.0), memory.angular.at[:2].set(0.0))
-    return Asked(law._replace(left=left), error, rate, feed, learnt, pull)
+    free = carried.forces(it, total) + apply(carried.rotation[:, :, None], inner)
+    good = _upward(free, GOOD_PULL * gains.least_pull * share, carried.team.share)
+    pull = _upward(free, gains.least_pull * share, carried.team.share)
+    held = carried.team.share > 0
+    short = carried.accelerations(it, held * (good - free)).angular / law.turns.p
+    cut_short = jnp.any(held & (jnp.abs(pull - free).max(0) > 1e-9), axis=0)
+    return Asked(law._replace(left=left), error, rate, feed, memory, pull, short, cut_short)
 
 
 class Swing(NamedTuple):
@@ -129,8 +148,8 @@ def swing_cables(it: Any, carried: Carried, asked: Asked, span: Spans, nominal: 
     held = -tension * span.direction
     actual = carried.accelerations(it, held)
     actual = Wrench(
-        actual.linear - carried.up - asked.learnt.linear,
-        actual.angular - apply(it.payload_inverse_inertia, carried.gyration) - asked.learnt.angular,
+        actual.linear - carried.up,
+        actual.angular - apply(it.payload_inverse_inertia, carried.gyration),
     )
     error_2 = Wrench(asked.feed.linear - actual.linear, asked.feed.angular - actual.angular)
     pull_1 = carried.forces(it, law(asked.rate, error_2, asked.error))
@@ -158,6 +177,25 @@ def taut_thrust(it: Any, carried: Carried, swing: Swing, span: Spans, load: Bodi
     end = swing.actual.linear[:, None] + apply(carried.rotation[:, :, None], local)
     along = length * swing.bend + 2 * span.rate * span.turn
     return it.mass * (end + carried.up[:, None] - along) + swing.held
+
+
+class Moved(NamedTuple):
+    """How bodies are believed to accelerate, what integrals ask for being taken up by something else."""
+
+    load: Wrench
+    """The payload (m/s^2; rad/s^2, payload frame)."""
+    craft: Float[Array, "3 n ..."]
+    """The vehicles (m/s^2)."""
+
+
+def believed_motion(it: Any, carried: Carried, asked: Asked, swing: Swing, thrust: Array) -> Moved:
+    """Accelerations under the `thrust` vectors that vehicles give as they stand (N, world frame)."""
+    spare = asked.learnt
+    load = Wrench(swing.actual.linear - spare.linear, swing.actual.angular - spare.angular)
+    local = cross(spare.angular[:, None], it.attachment)
+    end = spare.linear[:, None] + apply(carried.rotation[:, :, None], local)
+    craft = (thrust - carried.carrying * swing.held) / it.mass - carried.up[:, None] - carried.carrying * end
+    return Moved(load, craft)
 
 
 def taut_thrust_rate(
@@ -195,7 +233,7 @@ def free_thrust(
     """Thrust vectors (N) that take vehicles without a load to their nominal places; the feedback (m/s^2)."""
     gains = it.gains
     # one that shall stay out of it comes close enough for its cable to be slack
-    closer = it.length - length + 3 * gains.slack * (1 - able)
+    closer = it.length - length + 3 * it.margins.slack * (1 - able)
     place = nominal.vehicle[0] + closer * nominal.direction[0]
     if it.hook is not None:
         place = place - apply(rotation, it.hook)

@@ -19,14 +19,16 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Float
 
 from skyrig import algebra
 from skyrig.algebra import apply, apply_transposed, cross, dot
-from skyrig.control.attitude import least_turn, turning, turning_moment, within_reach
+from skyrig.control.attitude import least_turn, turning, turning_moment, turning_spin, within_reach
+from skyrig.control.cable_belief import CableBelief, Margins
 from skyrig.control.cable_geometry import Carried, Wrench, spans
 from skyrig.control.cable_levels import (
     asked_of_payload,
+    believed_motion,
     free_thrust,
     free_thrust_rate,
     swing_cables,
@@ -34,6 +36,7 @@ from skyrig.control.cable_levels import (
     taut_thrust_rate,
 )
 from skyrig.control.cable_nominal import CableNominal, cable_nominal
+from skyrig.control.estimate import Estimate, Filter, Late
 from skyrig.control.feedback import accumulated, ahead, limited
 from skyrig.control.interface import (
     Command,
@@ -50,6 +53,11 @@ from skyrig.control.interface import (
 from skyrig.control.sharing import uncontrolled_axis
 from skyrig.control.weakness import Weakness
 from skyrig.planning import Sample
+
+GIVE, RISE = 1.0, 0.1
+"""Rates at which the wanted attitude gives way to what cables can hold, and tries to rise again (1/s)."""
+MOST_TILT = 0.6
+"""Most that it gives way (rad)."""
 
 
 class CableGains(eqx.Module):
@@ -77,10 +85,6 @@ class CableGains(eqx.Module):
     """Most upward acceleration that feedback asks of the payload (m/s^2); downward, as much as sideways."""
     most_turning: Float[Array, " ..."] = axes(0)
     """Most that attitude feedback changes a cable's force, in equal shares of the payload's weight (1)."""
-    slack: Float[Array, " ..."] = axes(0)
-    """A cable this much shorter than its length carries in full, one twice this much not at all (m)."""
-    cut: Float[Array, " ..."] = axes(0)
-    """A cable this much longer than its length is taken for cut (m)."""
     least_pull: Float[Array, " ..."] = axes(0)
     """Least upward pull of a cable, in equal shares of the payload's weight (1)."""
     learn: Float[Array, " ..."] = axes(0)
@@ -98,10 +102,14 @@ class CableMemory(eqx.Module):
     """Integral part of the payload's wanted acceleration (m/s^2)."""
     turn: Float[Array, "3 ..."]
     """Integral part of its wanted angular acceleration (rad/s^2)."""
-    lost: Bool[Array, "n ..."]
-    """Cables seen longer than they are: cut."""
+    tilt: Float[Array, "3 ..."]
+    """How far the wanted attitude gives way where the cables that are left cannot hold it (rad)."""
+    belief: CableBelief
+    """Of the cables."""
     weakness: Weakness
     """Of the vehicles, as seen while their cables were slack."""
+    load: Estimate
+    craft: Estimate
 
 
 class Cables(Controller):
@@ -119,8 +127,14 @@ class Cables(Controller):
     gravity: Float[Array, " ..."] = axes(0)
     thrust_min: Float[Array, "n ..."] = axes(1)
     thrust_max: Float[Array, "n ..."] = axes(1)
-    period: Float[Array, " ..."] = axes(0)
-    """Between ticks (s)."""
+    late: Late = part()
+    """What stands between a measurement and the command it leads to."""
+    sight: Filter = part()
+    """How far measurements of vehicles are believed."""
+    load_sight: Filter = part()
+    """How far measurements of the payload are believed."""
+    margins: Margins = part()
+    """How far cables must be from their lengths to be believed slack or cut."""
     available: Float[Array, "n ..."] = axes(1)
     """One for every cable that may carry, zero for one to leave out."""
     turnable: Float[Array, "3 3 ..."] = axes(2)
@@ -144,13 +158,25 @@ class Cables(Controller):
         """The rig's exact motion on the payload's reference."""
         payload = wanted_of("payload", payload)
         model = jax.tree.map(concrete, self)
-        return cable_nominal(model, payload, model.period / 2)
+        return cable_nominal(model, payload, model.late.lead)
+
+    def signals(self, memory: CableMemory) -> dict[str, Array]:
+        """What is believed of each cable: 0 taut, 1 slack, 2 cut."""
+        return {"cable_belief": memory.belief.state}
 
     def start(self, measurement: Measurement) -> CableMemory:
-        """No integral, no cable lost."""
+        """No integral, no cable lost, nothing measured."""
         zero = jnp.zeros_like(measurement.payload.position)
-        lost = jnp.zeros_like(measurement.length, dtype=bool)
-        return CableMemory(zero, zero, lost, Weakness.none(measurement.length))
+        told = fitted(self, measurement.length).length
+        return CableMemory(
+            zero,
+            zero,
+            zero,
+            CableBelief.start(told, measurement.length),
+            Weakness.none(measurement.length),
+            Estimate.start(measurement.payload, self.late.delay),
+            Estimate.start(measurement.vehicles, self.late.delay),
+        )
 
     def __call__(
         self, memory: CableMemory, t: Any, target: Target, measurement: Measurement
@@ -158,20 +184,31 @@ class Cables(Controller):
         """Thrusts and moments from payload errors."""
         it = fitted(self, measurement.length)
         nominal: CableNominal = fitted_target(target, measurement).nominal
-        gains, half, length = it.gains, it.period / 2, measurement.length
-        load = ahead(measurement.payload, half, nominal.position[2], nominal.rate[1])
-        craft = ahead(measurement.vehicles, half, nominal.vehicle[2], nominal.vehicle_spin)
+        gains = it.gains
+        half = it.late.period / 2
+        load_seen = memory.load.measured(it.load_sight, it.late, measurement.payload)
+        craft_seen = memory.craft.measured(it.sight, it.late, measurement.vehicles)
+        load = ahead(load_seen.due(it.late), half, nominal.position[2], nominal.rate[1])
+        craft = ahead(craft_seen.due(it.late), half, nominal.vehicle[2], nominal.vehicle_spin)
         rotation = algebra.rotation_matrix(craft.attitude)
         load_rotation = algebra.rotation_matrix(load.attitude)
         span = spans(it, load, load_rotation, craft, rotation)
 
-        gap = length - span.distance
-        lost = memory.lost | (gap < -gains.cut)
-        weakness = memory.weakness.seen(it, measurement.vehicles.velocity[2], gap > gains.slack / 2)
+        now = spans(
+            it,
+            load_seen.bodies,
+            algebra.rotation_matrix(load_seen.bodies.attitude),
+            craft_seen.bodies,
+            algebra.rotation_matrix(craft_seen.bodies.attitude),
+        )
+        belief = memory.belief.seen(it, now, measurement.length)
+        length = belief.length
+        gap = length - now.distance
+        weakness = memory.weakness.seen(it, craft_seen.bodies.velocity[2], gap > it.margins.free)
         able = it.available * ~weakness.weak
-        carrying = able * jnp.where(lost, 0.0, jnp.clip(2 - gap / gains.slack, 0.0, 1.0))
+        carrying = able * jnp.where(belief.lost, 0.0, jnp.clip(2 - gap / it.margins.slack, 0.0, 1.0))
         carried = Carried.by(it, load, load_rotation, carrying)
-        asked = asked_of_payload(it, carried, nominal, load, Wrench(memory.push, memory.turn))
+        asked = asked_of_payload(it, carried, nominal, load, Wrench(memory.push, memory.turn), memory.tilt)
         swing = swing_cables(it, carried, asked, span, nominal)
         taut = taut_thrust(it, carried, swing, span, load, length)
         free, free_push = free_thrust(it, nominal, craft, rotation, length, able)
@@ -191,18 +228,28 @@ class Cables(Controller):
             + (1 - carrying) * free_rate
         )
         tilt = turning(rotation, craft.rate, least_turn(wanted, rate), nominal.vehicle_spin)
-        moment = turning_moment(it.inertia, craft.rate, tilt, gains.vehicle, gains.damping)
+        spin = turning_spin(tilt, gains.vehicle, gains.damping)
+        moment = turning_moment(it.inertia, craft.rate, spin)
         if it.hook is not None:
             moment = moment + cross(it.hook, apply_transposed(rotation, swing.held))
 
-        slack = jnp.min(carrying, axis=0, where=(able > 0) & ~lost, initial=1.0) < 1
-        calm = jnp.where(slack | (cut.max(0) > 0), 0.0, it.period)
+        moved = believed_motion(it, carried, asked, swing, thrust * rotation[:, 2])
+        slack = jnp.min(carrying, axis=0, where=(able > 0) & ~belief.lost, initial=1.0) < 1
+        calm = jnp.where(slack | (cut.max(0) > 0), 0.0, it.late.period)
+        level = jnp.where(asked.cut_short, 0.0, calm)
+        fewer = jnp.any((able == 0) | belief.lost, axis=0)
+        giving = jnp.where(fewer, GIVE * asked.short - RISE * memory.tilt, -GIVE * memory.tilt)
         learnt = Wrench(limited(asked.error.linear, gains.learn), limited(asked.error.angular, gains.learn))
         turned = apply(it.turnable, asked.law.turns.i * learnt.angular)
         memory = CableMemory(
             accumulated(memory.push, asked.law.moves.i * learnt.linear, calm, gains.most_push),
-            accumulated(memory.turn, turned, calm, gains.most_turn),
-            lost,
+            accumulated(memory.turn, turned, level, gains.most_turn),
+            limited(
+                memory.tilt + it.late.period * apply(it.turnable, giving), jnp.full_like(calm, MOST_TILT)
+            ),
+            belief,
             weakness.told(thrust * rotation[2, 2]),
+            load_seen.commanded(*moved.load),
+            craft_seen.commanded(moved.craft, spin),
         )
         return memory, Command(thrust, moment)

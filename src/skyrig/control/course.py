@@ -14,8 +14,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from skyrig import algebra
-from skyrig.algebra import apply, as_jax, dot
-from skyrig.control.attitude import heading_frame, turning, turning_moment, within_reach
+from skyrig.algebra import as_jax, dot
+from skyrig.control.attitude import heading_frame, turning, turning_moment, turning_spin, within_reach
+from skyrig.control.estimate import Estimate, Late
 from skyrig.control.feedback import accumulated, ahead, ease, limited, pid
 from skyrig.control.interface import axes, components_first
 from skyrig.control.nominal import heading_rate, second_derivative, upwards
@@ -83,12 +84,20 @@ class CourseGains(eqx.Module):
 
 
 class CourseMemory(eqx.Module):
-    """Integral parts, as accelerations."""
+    """What bodies on a course are remembered by."""
 
     push: Float[Array, "3 n ..."]
-    """m/s^2, world frame."""
+    """Integral part of the wanted acceleration (m/s^2, world frame)."""
     turn: Float[Array, "3 n ..."]
-    """rad/s^2, body frame."""
+    """Integral part of the wanted angular acceleration (rad/s^2, body frame)."""
+    estimate: Estimate
+    """Of the bodies."""
+
+    @staticmethod
+    def start(bodies: Bodies, late: Late) -> CourseMemory:
+        """Nothing learnt, nothing measured."""
+        zero = jnp.zeros_like(bodies.position)
+        return CourseMemory(zero, zero, Estimate.start(bodies, late.delay))
 
 
 class Course(NamedTuple):
@@ -103,13 +112,15 @@ def hold_course(it: Any, nominal: CourseNominal, measured: Bodies, memory: Cours
     """Thrust and moment of every body.
 
     Args:
-        it: The controller: `mass`, `inertia`, `gravity`, `thrust_min`, `thrust_max`, `period` and `gains`.
+        it: The controller: `mass`, `inertia`, `gravity`, `thrust_min`, `thrust_max`, `late`,
+            `sight` and `gains`.
         nominal: Where the bodies shall be in the middle of the hold.
         measured: Where they are.
         memory: Integral parts.
     """
     gains = it.gains
-    bodies = ahead(measured, it.period / 2, nominal.position[2], nominal.rate[1])
+    estimate = memory.estimate.measured(it.sight, it.late, measured)
+    bodies = ahead(estimate.due(it.late), it.late.period / 2, nominal.position[2], nominal.rate[1])
     rotation = algebra.rotation_matrix(bodies.attitude)
     law = pid(gains.position[:, None], gains.damping, gains.integral)
     error = limited(nominal.position[0] - bodies.position, gains.reach)
@@ -128,13 +139,15 @@ def hold_course(it: Any, nominal: CourseNominal, measured: Bodies, memory: Cours
     push_1 = left * (law.p * drift + law.d * error_2 + law.i * error)
     frame = heading_frame(wanted, it.mass * (nominal.position[3] + push_1), nominal.heading, nominal.yaw_rate)
     way = turning(rotation, bodies.rate, frame, nominal.rate[1])
-    moment = turning_moment(it.inertia, bodies.rate, way, gains.attitude, gains.damping)
-    moment = moment + apply(it.inertia, memory.turn)
+    spin = turning_spin(way, gains.attitude, gains.damping)
+    moment = turning_moment(it.inertia, bodies.rate, spin + memory.turn)
 
-    calm = jnp.where(cut > 0, 0.0, it.period)
+    calm = jnp.where(cut > 0, 0.0, it.late.period)
     slow = pid(gains.attitude, gains.damping, gains.integral)
     learnt = CourseMemory(
         accumulated(memory.push, law.i * limited(error, gains.learn), calm, gains.most_push),
         accumulated(memory.turn, slow.i * limited(way.error, gains.learn), calm, gains.most_turn),
+        # what integrals ask for only makes up for something else
+        estimate.commanded(thrust * axis / it.mass - up - memory.push, spin),
     )
     return Course(thrust, moment, learnt)

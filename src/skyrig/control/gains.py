@@ -10,6 +10,7 @@ from jaxtyping import Array
 
 from skyrig import checks
 from skyrig.algebra import as_jax
+from skyrig.control.interface import Noise
 from skyrig.errors import InputError
 from skyrig.planning.arrays import is_jax, namespace
 from skyrig.vehicles import Airframe
@@ -90,17 +91,26 @@ def authority(levers: np.ndarray, room: np.ndarray, inertia: np.ndarray) -> np.n
 
 
 class Clock(NamedTuple):
-    """What makes a command act late."""
+    """What makes a command act late, and what blurs the measurements it comes from."""
 
     period: float
     """Between ticks (s)."""
     lag: float = 0.0
     """Time constant of the rotors (s)."""
+    delay: int = 0
+    """Control periods from a measurement to the tick at which the command it led to takes effect."""
+    noise: Noise = Noise.of()
+    """Of what is measured."""
+
+    @property
+    def lead(self) -> float:
+        """From a measurement to when the command it leads to has taken effect, on average (s)."""
+        return self.period / 2 + self.delay * self.period + self.lag
 
     @property
     def fastest(self) -> float:
         """Most bandwidth a vehicle's attitude can have (rad/s)."""
-        return min(SAMPLED / self.period, DELAYED / (self.period / 2 + self.lag))
+        return min(SAMPLED / self.period, DELAYED / self.lead)
 
 
 def reachable(strength: np.ndarray, clock: Clock) -> np.ndarray:

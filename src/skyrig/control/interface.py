@@ -71,6 +71,24 @@ class Measurement(eqx.Module):
         return jnp.zeros_like(self.vehicles.position[0]) if known is None else known
 
 
+class Noise(eqx.Module):
+    """Standard deviations of what is measured, of every body alike."""
+
+    position: Float[Array, "*batch"]
+    """m, along each axis."""
+    velocity: Float[Array, "*batch"]
+    """m/s, along each axis."""
+    attitude: Float[Array, "*batch"]
+    """rad, about each body axis."""
+    rate: Float[Array, "*batch"]
+    """rad/s, about each body axis."""
+
+    @staticmethod
+    def of(position: float = 0.0, velocity: float = 0.0, attitude: float = 0.0, rate: float = 0.0) -> Noise:
+        """Noise from plain numbers (m, m/s, rad, rad/s)."""
+        return Noise(*(as_jax(float(it)) for it in (position, velocity, attitude, rate)))
+
+
 class Command(eqx.Module):
     """What a controller asks of the vehicles, held until the next tick."""
 
@@ -109,6 +127,10 @@ class Controller(eqx.Module):
     ) -> tuple[Any, Command]:
         """The command to hold from `t` (s) until the next tick, and the memory to carry on with."""
         raise NotImplementedError
+
+    def signals(self, memory: Any) -> dict[str, Array]:
+        """What is worth recording of the memory: named numbers of each vehicle or cable, (n, *batch)."""
+        return {}
 
 
 class Function(Controller):

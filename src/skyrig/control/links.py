@@ -26,6 +26,7 @@ from skyrig.control.course import (
     course_nominal,
     hold_course,
 )
+from skyrig.control.estimate import Filter, Late
 from skyrig.control.interface import (
     Command,
     Controller,
@@ -87,7 +88,10 @@ class Links(Controller):
     thrust_min: Float[Array, "1 ..."] = axes(1)
     thrust_max: Float[Array, "1 ..."] = axes(1)
     """Of the whole team (N)."""
-    period: Float[Array, " ..."] = axes(0)
+    late: Late = part()
+    """What stands between a measurement and the command it leads to."""
+    sight: Filter = part()
+    """How far measurements are believed."""
     rotors: RotorShares = part()
     gains: CourseGains = part()
 
@@ -99,7 +103,7 @@ class Links(Controller):
         """
         payload = wanted_of("payload", payload)
         model = jax.tree.map(concrete, self)
-        body = motion(payload, model.period / 2)
+        body = motion(payload, model.late.lead)
         yaw = body.euler[..., 2]
         rotation = heading_rate(upwards(second_derivative(body.position), model.gravity), yaw)[1]
         xp = namespace(rotation, model.payload_offset)
@@ -109,8 +113,9 @@ class Links(Controller):
 
     def start(self, measurement: Measurement) -> CourseMemory:
         """No integral."""
-        zero = jnp.zeros_like(measurement.payload.position)[:, None]
-        return CourseMemory(zero, zero)
+        it = fitted(self, measurement.length)
+        body = centre_of_mass(measurement.payload, it.payload_offset)
+        return CourseMemory.start(jax.tree.map(lambda leaf: leaf[:, None], body), it.late)
 
     def __call__(
         self, memory: CourseMemory, t: Any, target: Target, measurement: Measurement

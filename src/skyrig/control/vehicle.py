@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from skyrig.control.course import (
@@ -19,6 +18,7 @@ from skyrig.control.course import (
     course_nominal,
     hold_course,
 )
+from skyrig.control.estimate import Filter, Late
 from skyrig.control.interface import (
     Command,
     Controller,
@@ -43,7 +43,10 @@ class Vehicles(Controller):
     gravity: Float[Array, " ..."] = axes(0)
     thrust_min: Float[Array, "n ..."] = axes(1)
     thrust_max: Float[Array, "n ..."] = axes(1)
-    period: Float[Array, " ..."] = axes(0)
+    late: Late = part()
+    """What stands between a measurement and the command it leads to."""
+    sight: Filter = part()
+    """How far measurements are believed."""
     load: Float[Array, "n ..."] = axes(1)
     """Weight that hangs on each vehicle (N), in the integral term from the start."""
     gains: CourseGains = part()
@@ -52,14 +55,14 @@ class Vehicles(Controller):
         """Body rates and accelerations that the vehicles' references ask for."""
         vehicles = wanted_of("vehicles", vehicles)
         model = jax.tree.map(concrete, self)
-        body = motion(vehicles, model.period / 2, bodies=1)
+        body = motion(vehicles, model.late.lead, bodies=1)
         return course_nominal(body.position, body.euler[..., 2], model.gravity)
 
     def start(self, measurement: Measurement) -> CourseMemory:
         """The load's weight in the integral term."""
         it = fitted(self, measurement.length)
-        zero = jnp.zeros_like(measurement.vehicles.position)
-        return CourseMemory(zero.at[2].add(it.load / it.mass), zero)
+        fresh = CourseMemory.start(measurement.vehicles, it.late)
+        return CourseMemory(fresh.push.at[2].add(it.load / it.mass), fresh.turn, fresh.estimate)
 
     def __call__(
         self, memory: CourseMemory, t: Any, target: Target, measurement: Measurement

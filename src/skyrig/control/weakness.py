@@ -43,14 +43,14 @@ class Weakness(eqx.Module):
         """What is known after a period more.
 
         Args:
-            it: The controller: `mass`, `gravity` and `period`.
+            it: The controller: `mass`, `gravity` and `late`.
             climb: Vertical speeds now (m/s).
             free: Whether the cables are slack now.
         """
         weight = it.mass * it.gravity
-        gained = it.mass * (climb - self.climb) / it.period
+        gained = it.mass * (climb - self.climb) / it.late.period
         short = self.asked - weight - gained - self.missing
-        rate = 1 - jnp.exp(-jnp.where(short > 0, LEARN, UNLEARN) * it.period)
+        rate = 1 - jnp.exp(-jnp.where(short > 0, LEARN, UNLEARN) * it.late.period)
         rate = jnp.where(free & self.free, rate, 0.0)
         missing = jnp.clip(self.missing + rate * short, -0.5 * weight, weight)
         # one that hangs on its cable shows nothing: it keeps what was known until it is free again

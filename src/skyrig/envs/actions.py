@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 
 from skyrig import checks
 from skyrig.algebra import apply, as_jax, cross, dot, rotation_matrix
-from skyrig.control.attitude import least_turn, turning, turning_moment, within_reach
+from skyrig.control.attitude import least_turn, turning, turning_moment, turning_spin, within_reach
 from skyrig.control.interface import Command, Measurement
 from skyrig.envs.plant import Plant
 
@@ -92,7 +92,7 @@ class WantedAcceleration(Level):
         rotation = rotation_matrix(craft.attitude)
         way = turning(rotation, craft.rate, least_turn(wanted, 0 * wanted), 0 * craft.rate)
         one = jnp.ones_like(plant.thrust)
-        moment = turning_moment(plant.rig.inertia, craft.rate, way, plant.bandwidth, one)
+        moment = turning_moment(plant.rig.inertia, craft.rate, turning_spin(way, plant.bandwidth, one))
         return Command(dot(wanted, rotation[:, 2]), moment + plant.moment)
 
 

@@ -29,7 +29,8 @@ def fly(
         scenario: A scenario, a bundled one's name, or a YAML file.
         controller: One of your own in place of the scenario's: a `skyrig.control.Controller`, compiled into
             the loop; any other callable `(t, target, measurement) -> (thrust, moment)`, stepped from Python;
-            or a class of either kind, which is called with the `Built` scenario to make one.
+            a class of either kind, made by its `build(built)` or called with the `Built` scenario; or a
+            function that makes one from it. The flight's scenario remembers its name, file and hash.
         progress: Called now and then with the time flown so far (s).
 
     Returns:

@@ -13,6 +13,7 @@ from skyrig.errors import InputError
 from skyrig.flight.assembly import assemble, track
 from skyrig.flight.flight import Flight, Inputs
 from skyrig.flight.impacts import impacts
+from skyrig.flight.own import need_none
 from skyrig.sim.loop import closed_loop
 from skyrig.sim.pilot import Noise
 from skyrig.sim.preparation import Outside
@@ -24,16 +25,26 @@ if TYPE_CHECKING:
 def make_controller(built: Built) -> control.Controller:
     """The scenario's controller, told of the rig what the scenario says it is told."""
     chosen, team, loop = built.controller, built.believed, built.scenario.spec.loop
-    told = (team.rig, team.airframes, chosen.gains, chosen.flavour, 1 / loop.control_rate, loop.rotor_lag)
+    need_none(chosen.own, built.scenario.where, chosen.name)
+    clock = {"period": 1 / loop.control_rate, "lag": loop.rotor_lag, "delay": loop.delay}
+    noise = told_noise(built)
     try:
-        return control.build(chosen.name, *told)
+        return control.build(
+            chosen.name, team.rig, team.airframes, chosen.gains, chosen.flavour, **clock, noise=noise
+        )
     except InputError as error:
         raise InputError(f"{built.scenario.where}: controller.{error}") from None
 
 
+def told_noise(built: Built) -> Noise:
+    """The noise that the scenario states, for the controller to know."""
+    noise = built.noise
+    return Noise.of(noise.position, noise.velocity, noise.attitude, noise.rate)
+
+
 def loop_arguments(built: Built, controller: Any) -> dict[str, Any]:
     """What `skyrig.closed_loop` is given to fly a scenario with that controller."""
-    loop, noise = built.scenario.spec.loop, built.noise
+    loop = built.scenario.spec.loop
     return {
         "rig": built.rig,
         "state": built.state,
@@ -46,9 +57,10 @@ def loop_arguments(built: Built, controller: Any) -> dict[str, Any]:
         "step": built.step,
         "outside": outside_of(built),
         "happenings": built.happenings,
-        "noise": Noise.of(noise.position, noise.velocity, noise.attitude, noise.rate),
+        "noise": told_noise(built),
         "seed": built.seed,
         "rotor_lag": loop.rotor_lag,
+        "delay": loop.delay,
     }
 
 
@@ -65,7 +77,7 @@ def fly_closed_loop(built: Built, own: Any, progress: Callable[[float], None] | 
         saturated=flown.saturated,
     )
     flight = assemble(built, flown, produced, track(flown.measured_payload), track(flown.measured_vehicles))
-    return replace(flight, impacts=impacts(built.rig, flown))
+    return replace(flight, impacts=impacts(built.rig, flown), signals=flown.told)
 
 
 def outside_of(built: Built) -> Outside:

@@ -9,6 +9,8 @@ import jax
 import numpy as np
 
 from skyrig.flight.flight import Flight
+from skyrig.flight.verdict import DIVERGED, Verdict, judge, outcome_of_lane
+from skyrig.scenario.spec import Limits
 from skyrig.sim.log import LOG_FULL, OK, TOO_FAST, TOO_MANY, UNSOLVED
 from skyrig.sim.tally import Tally
 
@@ -24,9 +26,9 @@ _REASONS = {
 }
 
 
-def of_tally(tally: Tally, count: int, duration: float) -> tuple[Columns, list[str]]:
-    """The columns of the first `count` flights of a batch of `duration` (s), and why each failed, if so."""
-    it: Any = jax.tree.map(lambda leaf: np.asarray(leaf)[..., :count], tally)
+def of_tally(tally: Tally, duration: float, limits: Sequence[Limits]) -> tuple[Columns, list[Verdict]]:
+    """The columns of a batch's flights of `duration` (s), and the verdict on each; as many as `limits`."""
+    it: Any = jax.tree.map(lambda leaf: np.asarray(leaf)[..., : len(limits)], tally)
     found: Columns = {"end": it.time}
     for name, track in (("position", it.position), ("attitude", it.attitude)):
         if track is not None:
@@ -37,10 +39,11 @@ def of_tally(tally: Tally, count: int, duration: float) -> tuple[Columns, list[s
     if it.vehicles is not None:
         found |= _each("vehicle_position_rmse", np.sqrt(it.vehicles.area / duration))
         found |= _each("vehicle_position_peak", it.vehicles.peak)
-    found |= _each("tension_min", it.tension_least)
+    slack = it.slack + np.where(it.taut, 0.0, it.time - it.since)
+    found |= _each("tension_min", np.where(slack > 0, 0.0, it.tension_least))
     found |= _each("tension_max", it.tension.peak)
     found |= _each("tension_mean", it.tension.area / duration)
-    found |= _each("slack_time", it.slack + np.where(it.taut, 0.0, it.time - it.since))
+    found |= _each("slack_time", slack)
     found |= _each("impacts", it.impacts.astype(float))
     found |= _each("impulse_max", it.impulse)
     for k, kind in enumerate(_KINDS):
@@ -50,15 +53,17 @@ def of_tally(tally: Tally, count: int, duration: float) -> tuple[Columns, list[s
     if it.busy.shape[0] > 1:
         found["closest_vehicles"] = it.closest
     trouble = it.trouble
-    words = [
-        "" if code == OK else _REASONS[int(code)].format(time=time)
-        for code, time in zip(trouble, it.time, strict=True)
+    verdicts = [
+        judge(outcome_of_lane(it, lane), asked)
+        if trouble[lane] == OK
+        else Verdict(DIVERGED, _REASONS[int(trouble[lane])].format(time=it.time[lane]), float(it.time[lane]))
+        for lane, asked in enumerate(limits)
     ]
     failed = trouble != OK
     for name, column in found.items():
         if name != "end":
             found[name] = np.where(failed, np.nan, column)
-    return found, words
+    return found, verdicts
 
 
 def crowded(tally: Tally, count: int) -> np.ndarray:
@@ -99,12 +104,3 @@ def merged(parts: Sequence[tuple[np.ndarray, Mapping[str, np.ndarray]]], count: 
 
 def _each(name: str, values: np.ndarray) -> Columns:
     return {f"{name}.{k}": row for k, row in enumerate(values)}
-
-
-def succeeded(
-    metrics: Mapping[str, np.ndarray], failures: Mapping[int, str], count: int, within: float
-) -> np.ndarray:
-    """Flights that reached their end, within so much (m) of the payload's reference if it has one."""
-    good = np.ones(count, bool)
-    good[list(failures)] = False
-    return good & (metrics["position_last"] <= within) if "position_last" in metrics else good

@@ -20,9 +20,8 @@ def compare(first: Flight, second: Flight) -> list[Line]:
         for flight in (first, second)
     )
     every = {**left, **right} if len(left) >= len(right) else {**right, **left}
-    lines: list[Line] = [
-        (name, left.get((name, unit)), right.get((name, unit)), unit) for name, unit in every
-    ]
+    lines: list[Line] = [("verdict", first.verdict.word, second.verdict.word, "")]
+    lines += [(name, left.get((name, unit)), right.get((name, unit)), unit) for name, unit in every]
     return lines + [(name, "", value, unit) for name, value, unit in apart(first, second)]
 
 

@@ -41,7 +41,7 @@ def check_engine(engine: str) -> None:
 def fly_rows(scenario: bytes, where: str, count: int, rows: list[dict[str, Any]]) -> Part:
     """Fly one chunk of a sweep with `count` rows; what comes out depends on the arguments alone."""
     chunk = _flyer(scenario, where, count).fly(rows)
-    return Part(chunk.metrics, chunk.reasons)
+    return Part(chunk.metrics, chunk.verdicts)
 
 
 @lru_cache(maxsize=2)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from skyrig.brief import brief
+
+if TYPE_CHECKING:
+    from skyrig.flight.verdict import Verdict
 
 Reals = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -179,6 +182,9 @@ class Flight:
     """In order of time."""
     impacts: tuple[Impact, ...] = ()
     """Velocities on either side of each impact; none where rotors lag."""
+    signals: dict[str, Reals] = field(default_factory=dict, repr=False)
+    """What the controller said of itself, (K, n) each, at the times of `inputs`: of `cables`, cable_belief
+    (0 taut, 1 slack, 2 cut)."""
     scenario: str = field(default="", repr=False)
     """The scenario as YAML."""
     metrics: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -216,6 +222,14 @@ class Flight:
         from skyrig.flight.notebook import flight_html
 
         return flight_html(self)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it flew as asked, and if not, why; worked out now if its metrics do not know."""
+        from skyrig.flight.verdict import Verdict, verdict
+
+        known = self.metrics.get("verdict")
+        return verdict(self) if known is None else Verdict(**known)
 
     def save(self, path: str | Path) -> Path:
         """Write one file: `path` itself if it ends in .npz, else flight.npz in the folder `path`.

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 import skyrig
 from skyrig.constants import GRAVITY
+from skyrig.flight import own
 from skyrig.flight.assembly import assemble
 from skyrig.flight.flight import Flight, Inputs
 from skyrig.flight.impacts import impacts
@@ -21,6 +22,7 @@ from skyrig.flight.thinning import thinned
 from skyrig.scenario import Scenario
 from skyrig.scenario.controllers import OPEN_LOOP
 from skyrig.scenario.parts import RigParts
+from skyrig.scenario.spec import Own
 
 if TYPE_CHECKING:
     from skyrig.scenario.build import Built
@@ -31,27 +33,27 @@ def fly(
     *,
     controller: Any = None,
     progress: Callable[[float], None] | None = None,
+    trace: Own | None = None,
 ) -> Flight:
-    """Fly a scenario; see `skyrig.fly`."""
+    """Fly a scenario; see `skyrig.fly`. `trace` says where the controller came from, if that is known."""
     known = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
+    if controller is None:
+        own.need_none(known.controller.own, known.where, known.controller.name)
+    else:
+        remembered = msgspec.to_builtins(trace or own.trace(controller))
+        known = known.with_overrides({"controller.own": remembered})
     built = known.build()
     began = time.perf_counter()
     if known.controller.name == OPEN_LOOP and controller is None:
         flight = _open_loop(built)
     else:
-        own = _made(controller, built) if inspect.isclass(controller) else controller
         from skyrig.flight.closed import fly_closed_loop
 
-        flight = fly_closed_loop(built, own, progress)
+        flight = fly_closed_loop(built, None if controller is None else own.made(controller, built), progress)
     seconds = time.perf_counter() - began
-    flight = replace(flight, metrics=metrics(flight, wall_seconds=seconds))
+    flight = replace(flight, metrics=metrics(flight, wall_seconds=seconds, limits=known.spec.verdict))
     record = known.spec.record
     return flight if record is None else thinned(flight, record.rate)
-
-
-def _made(maker: Callable[[Built], Any], built: Built) -> Any:
-    """The controller that a class of the caller's makes for this scenario."""
-    return maker(built)
 
 
 def _open_loop(built: Built) -> Flight:

@@ -10,9 +10,13 @@ import jax
 import numpy as np
 
 from skyrig.algebra import as_jax
+from skyrig.contacts import Outlines
 from skyrig.control.interface import Target, targets
+from skyrig.flight.assembly import rig_data
 from skyrig.flight.rows import Row, noisy
+from skyrig.flight.verdict import outlines_of
 from skyrig.planning import Reference, Sample
+from skyrig.scenario.spec import Limits
 from skyrig.sim import many
 from skyrig.sim.pilot import Crew, Noise, Surroundings
 from skyrig.sim.plan import Acts, Poke, bucket
@@ -58,6 +62,7 @@ def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> man
             actuators=_moved(actuators),
             noise=Noise(*(as_jax(np.asarray(each)) for each in noises)),
             period=as_jax(1 / first.built.scenario.spec.loop.control_rate),
+            delay=first.built.scenario.spec.loop.delay,
         ),
         count=as_jax(np.asarray(len(first.ticks))),
         times=as_jax(_roomy(first.ticks, room)),
@@ -69,9 +74,7 @@ def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> man
         happenings=_happenings(rows),
         slots=slots,
         wanted=_wanted(rows, times),
-        radius=as_jax(
-            _last([np.array([frame.radius for frame in row.built.team.airframes]) for row in rows])
-        ),
+        shapes=_shapes(rows),
     )
 
 
@@ -250,6 +253,19 @@ def _around(rows: Sequence[Row]) -> Surroundings:
     most = _even(max(len(row.outside.times) for row in rows))
     made = [surroundings(row.built.rig, row.outside, _roomy(row.outside.times, most)) for row in rows]
     return jax.tree.map(lambda *each: as_jax(_last([np.asarray(it).T for it in each])), *made)
+
+
+def _shapes(rows: Sequence[Row]) -> Outlines:
+    """What bodies look like and where they may be, by flight or once for all."""
+    seen: dict[tuple[int, Limits], Outlines] = {}
+    every = []
+    for row in rows:
+        known = row.built.scenario
+        key = id(known.parts), known.spec.verdict
+        if key not in seen:
+            seen[key] = outlines_of(rig_data(known.parts), known.spec.verdict)
+        every.append(seen[key])
+    return Outlines(*(as_jax(_last(parts)) for parts in zip(*every, strict=True)))
 
 
 def _happenings(rows: Sequence[Row]) -> Acts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -20,6 +20,7 @@ from skyrig.flight.columns import Columns
 from skyrig.flight.flying import fly
 from skyrig.flight.gather import batch_of
 from skyrig.flight.rows import Row, Workshop
+from skyrig.flight.verdict import DIVERGED, FLEW, NOT_FLOWN, Verdict
 from skyrig.scenario import Scenario
 from skyrig.scenario.vary import Distribution, changes, drawn
 from skyrig.sim.batch import CHUNK
@@ -28,8 +29,6 @@ from skyrig.sim.tally import Tally
 
 LEAST = 8
 """Fewest flights that are compiled for; fewer fly in as many lanes."""
-WITHIN = 0.5
-"""A flight succeeds if it ends this close to its reference (m)."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +39,24 @@ class Flights:
     """What was drawn, by path; with it `Scenario.with_overrides` gives any of the flights again."""
     metrics: Columns
     """By name, as in docs/sweeps.md; not a number where a flight failed."""
-    failures: dict[int, str]
-    """Why flights could not be built or did not reach their end, by row."""
-    within: float = field(default=WITHIN)
-    """How close to its reference a flight must end to succeed (m)."""
+    verdicts: tuple[Verdict, ...]
+    """On each flight: see `skyrig.flight.verdict`."""
+
+    @property
+    def verdict(self) -> np.ndarray:
+        """The words of the verdicts."""
+        return np.asarray([verdict.word for verdict in self.verdicts], dtype=object)
 
     @property
     def success(self) -> np.ndarray:
-        """Flights that reached their end, close to their reference if they have one."""
-        return tables.succeeded(self.metrics, self.failures, len(self), self.within)
+        """Flights that flew as asked."""
+        return np.asarray([verdict.flew for verdict in self.verdicts], dtype=bool)
+
+    @property
+    def failures(self) -> dict[int, str]:
+        """Why flights could not be built or did not reach their end, by row."""
+        ended = (DIVERGED, NOT_FLOWN)
+        return {row: it.reason for row, it in enumerate(self.verdicts) if it.word in ended}
 
     def __len__(self) -> int:
         return len(next(iter(self.inputs.values())))
@@ -56,7 +64,8 @@ class Flights:
     def __repr__(self) -> str:
         varied = ", ".join(path for path in self.inputs if path != "seed") or "nothing but the seed"
         good = int(self.success.sum())
-        return f"Flights({len(self)} flights, {good} succeed, {len(self.metrics)} metrics, varied: {varied})"
+        told = f"{len(self)} flights, {good} flew as asked, {len(self.metrics)} metrics"
+        return f"Flights({told}, varied: {varied})"
 
     def _repr_html_(self) -> str:
         from skyrig.flight.notebook import batch_html
@@ -71,7 +80,7 @@ def fly_many(
     seed: int = 0,
     *,
     sampler: str = "random",
-    within: float = WITHIN,
+    within: float | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Flights:
@@ -87,11 +96,13 @@ def fly_many(
             seed is drawn for every flight unless it varies here.
         seed: Of all that is drawn.
         sampler: How: 'random', 'latin' (a Latin hypercube) or 'sobol'.
-        within: How close to its reference a flight must end to succeed (m).
+        within: How close to its reference a flight must end (m), in place of the scenario's verdict.position.
         threads: Chunks flown at a time; as many as there are cores if left out.
         progress: Called now and then with the flights done and their number.
     """
     known = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
+    if within is not None:
+        known = known.with_overrides({"verdict.position": within})
     inputs = drawn(known, vary, n, seed, sampler)
     flyer = Flyer(known, n)
     starts = range(0, n, CHUNK)
@@ -100,7 +111,7 @@ def fly_many(
     def one(start: int) -> Chunk:
         chunk = flyer.fly(changes(inputs, start, start + CHUNK))
         with lock:
-            done[0] += len(chunk.reasons)
+            done[0] += len(chunk.verdicts)
             if progress is not None:
                 progress(done[0], n)
         return chunk
@@ -109,12 +120,11 @@ def fly_many(
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         chunks = list(pool.map(one, starts))
     parts = [
-        (np.arange(start, start + len(chunk.reasons)), chunk.metrics)
+        (np.arange(start, start + len(chunk.verdicts)), chunk.metrics)
         for start, chunk in zip(starts, chunks, strict=True)
     ]
-    words = [reason for chunk in chunks for reason in chunk.reasons]
-    failures = {row: reason for row, reason in enumerate(words) if reason}
-    return Flights(inputs, tables.merged(parts, n), failures, within)
+    verdicts = tuple(verdict for chunk in chunks for verdict in chunk.verdicts)
+    return Flights(inputs, tables.merged(parts, n), verdicts)
 
 
 @dataclass(frozen=True)
@@ -122,8 +132,7 @@ class Chunk:
     """What came of a few flights."""
 
     metrics: Columns
-    reasons: list[str]
-    """Why each failed; '' if it did not."""
+    verdicts: list[Verdict]
 
 
 class Flyer:
@@ -147,7 +156,7 @@ class Flyer:
 
     def fly(self, rows: Sequence[Mapping[str, Any]]) -> Chunk:
         """Fly one chunk of flights; what comes out depends on these rows alone."""
-        reasons = [""] * len(rows)
+        verdicts = [Verdict(FLEW)] * len(rows)
         kinds: dict[Any, list[tuple[int, Row]]] = {}
         alone: list[int] = []
         with self._building:  # Python builds one at a time anyway, and what is built is kept for others
@@ -155,7 +164,7 @@ class Flyer:
                 try:
                     made = self._shop.row(row)
                 except InputError as error:
-                    reasons[k] = str(error)
+                    verdicts[k] = Verdict(NOT_FLOWN, str(error))
                     continue
                 if made is None or self._base is None:
                     alone.append(k)
@@ -169,19 +178,22 @@ class Flyer:
                 for group in kinds.values()
                 if self._base is not None
             ]
-            lasts = [group[0][1].built.duration for group in kinds.values()]
+            asked = [
+                (group[0][1].built.duration, [it.built.scenario.spec.verdict for _, it in group])
+                for group in kinds.values()
+            ]
         parts: list[tuple[np.ndarray, Columns]] = []
-        for (own, batch), duration in zip(batches, lasts, strict=True):
+        for (own, batch), (duration, limits) in zip(batches, asked, strict=True):
             tally = self._flown(batch)
-            found, words = tables.of_tally(tally, len(own), duration)
+            found, judged = tables.of_tally(tally, duration, limits)
             parts.append((np.asarray(own), found))
-            for k, word in zip(own, words, strict=True):
-                reasons[k] = word
+            for k, verdict in zip(own, judged, strict=True):
+                verdicts[k] = verdict
             alone += [own[lane] for lane in tables.crowded(tally, len(own))]
         for k in alone:
-            found, reasons[k] = self._alone(rows[k])
+            found, verdicts[k] = self._alone(rows[k])
             parts.append((np.array([k]), found))
-        return Chunk(tables.merged(parts, len(rows)), reasons)
+        return Chunk(tables.merged(parts, len(rows)), verdicts)
 
     def _flown(self, batch: Batch) -> Tally:
         """Fly a batch; the first of its shape alone, so that threads do not compile the same thing."""
@@ -194,13 +206,16 @@ class Flyer:
             self._compiled.add(shape)
         return tally
 
-    def _alone(self, row: Mapping[str, Any]) -> tuple[Columns, str]:
+    def _alone(self, row: Mapping[str, Any]) -> tuple[Columns, Verdict]:
         """One flight by itself: without a controller, or with more events than a batch has room for."""
         try:
             flight = fly(self.scenario.with_overrides(row))
-        except (InputError, FlightDiverged) as error:
-            return {}, str(error)
-        return {name: np.array([value]) for name, value in tables.of_flight(flight).items()}, ""
+        except InputError as error:
+            return {}, Verdict(NOT_FLOWN, str(error))
+        except FlightDiverged as error:
+            return {}, Verdict(DIVERGED, str(error))
+        columns = {name: np.array([value]) for name, value in tables.of_flight(flight).items()}
+        return columns, flight.verdict
 
     def _shared(self, row: Row, make: Callable[[], Target]) -> Target:
         """The targets of a controller on a reference, kept with both so that their ids stay theirs."""

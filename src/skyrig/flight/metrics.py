@@ -15,13 +15,18 @@ from skyrig.constants import GRAVITY
 from skyrig.flight import distances
 from skyrig.flight.flight import Flight
 from skyrig.flight.impacts import least_impulse
+from skyrig.flight.verdict import verdict
+from skyrig.scenario.spec import Limits
 from skyrig.turns import between, tilted
 
 Window = tuple[float, float]
 
 
 def metrics(
-    flight: Flight, windows: Mapping[str, Window] | None = None, wall_seconds: float | None = None
+    flight: Flight,
+    windows: Mapping[str, Window] | None = None,
+    wall_seconds: float | None = None,
+    limits: Limits | None = None,
 ) -> dict[str, Any]:
     """The metrics of `flight` as a dictionary that JSON can hold, in SI units and radians.
 
@@ -30,10 +35,12 @@ def metrics(
         windows: Spans of time (s) to give errors for besides the whole flight; by default the time in which
             the reference moves, and the last two seconds.
         wall_seconds: How long flying took, for the real-time factor.
+        limits: What the flight is judged by; as its scenario says if left out.
     """
     spans = {"whole": (float(flight.times[0]), float(flight.times[-1]))}
     spans |= default_windows(flight) if windows is None else dict(windows)
     found: dict[str, Any] = {
+        "verdict": verdict(flight, limits).to_dict(),
         "duration": flight.duration,
         "tracking": {name: tracking(flight, span) for name, span in spans.items()},
         "cables": [_cable(flight, k) for k in range(flight.cables.tension.shape[1])],
@@ -129,15 +136,19 @@ def _mean(values: np.ndarray, times: np.ndarray) -> float:
 
 
 def _cable(flight: Flight, k: int) -> dict[str, Any]:
-    """One cable: tensions (N), time without tension (s), and its events."""
+    """One cable: tensions (N), time without tension (s), and its events.
+
+    A cable that is slack between two samples has no tension there, whatever the samples say.
+    """
     tension, taut = flight.cables.tension[:, k], flight.cables.taut[:, k]
     own = [event for event in flight.events if event.cable == k]
     impulses = [event.impulse for event in own if event.kind == "impact"]
+    slack = slack_time(flight, k)
     return {
-        "tension_min": float(tension.min()),
+        "tension_min": 0.0 if slack > 0 else float(tension.min()),
         "tension_max": float(tension.max()),
         "tension_mean": _mean(tension, flight.times),
-        "slack_time": slack_time(flight, k),
+        "slack_time": slack,
         "taut_at_end": bool(taut[-1]),
         "impacts": len(impulses),
         "small_impacts": sum(impulse < least_impulse(flight) for impulse in impulses),

@@ -32,7 +32,10 @@ def flight_html(flight: Flight) -> str:
     """A flight: who flew, its numbers and its path."""
     from skyrig.flight.plots import draw  # Matplotlib takes a while to import
 
-    parts = [f"<b>{escape(flight.name)}</b>", f"<p>{escape(report.team(flight))}</p>"]
+    parts = [
+        f"<b>{escape(f'{flight.name} {flight.verdict.line}')}</b>",
+        f"<p>{escape(report.team(flight))}</p>",
+    ]
     if flight.metrics:
         parts.append(html_table(("", "", ""), tables.texts(tables.rows(flight.metrics))))
     image = base64.b64encode(draw(flight, "path") or b"").decode("ascii")
@@ -41,7 +44,7 @@ def flight_html(flight: Flight) -> str:
 
 
 def batch_html(flights: Flights) -> str:
-    """Many flights: how many succeed, and how their metrics spread."""
+    """Many flights: how many flew as asked, and how their metrics spread."""
     rows = []
     for name, (noun, unit) in BATCH.items():
         column = flights.metrics.get(name)
@@ -50,7 +53,8 @@ def batch_html(flights: Flights) -> str:
             values, people = shown(unit, spread)
             rows.append((noun, *values, people))
     failed = "".join(
-        f"<li>flight {row}: {escape(reason)}</li>" for row, reason in list(flights.failures.items())[:3]
+        f"<li>flight {row} {escape(verdict.line)}</li>"
+        for row, verdict in [pair for pair in enumerate(flights.verdicts) if not pair[1].flew][:3]
     )
     return "".join(
         [

@@ -11,6 +11,7 @@ from skyrig.brief import html_table
 from skyrig.flight import playback, tables
 from skyrig.flight.flight import Flight
 from skyrig.flight.impacts import least_impulse, shown_events, shown_impacts
+from skyrig.flight.own import trace_in
 from skyrig.flight.storage import write_whole
 from skyrig.flight.units import shown
 
@@ -54,6 +55,7 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
         f'<html lang="en"><head><meta charset="utf-8"><title>{escape(flight.name)}</title>',
         f"<style>{_STYLE}{playback.STYLE}</style></head><body>",
         f"<h1>{escape(flight.name)}</h1>",
+        *_judged(flight),
         f"<p>{escape(team(flight))}</p>",
         "<h2>Numbers</h2>",
         html_table(
@@ -77,6 +79,16 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
     listed = ", ".join(f"{name} {number}" for name, number in flight.versions.items())
     parts += [f"<p>Computed with {escape(listed)}.</p>", "</body></html>"]
     return "\n".join(parts)
+
+
+def _judged(flight: Flight) -> list[str]:
+    """The verdict, and whose own controller flew, if somebody's did."""
+    lines = [f"<p><strong>{escape(flight.verdict.line)}</strong></p>"]
+    own = trace_in(flight.scenario)
+    if own is not None:
+        source = f" in {own.file}, sha256 {own.sha256}" if own.file else ""
+        lines.append(f"<p>{escape(f'Flown by a controller of its own: {own.name}{source}.')}</p>")
+    return lines
 
 
 def team(flight: Flight) -> str:

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from skyrig import control
+from skyrig.contacts import hull_size
 from skyrig.control.actuators import Actuators
 from skyrig.flight.closed import make_controller, outside_of
 from skyrig.scenario.build import Built, assembled, make_start, make_teams
@@ -50,9 +51,11 @@ class Row:
         shapes = tuple((leaf.shape, leaf.dtype.str) for leaf in leaves)
         loop, built = self.built.scenario.spec.loop, self.built
         held = [sorted(it) for it in (self.outside.forces, self.outside.torques, self.outside.goals)]
-        clock = (len(self.ticks), loop.control_rate, loop.rotor_lag > 0, built.duration)
-        wanted = (built.reference is None, built.vehicle_references is None, built.team.payload.is_point)
-        return structure, shapes, clock, wanted, tuple(map(tuple, held)), noisy(built)
+        clock = (len(self.ticks), loop.control_rate, loop.rotor_lag > 0, loop.delay, built.duration)
+        payload = built.team.payload
+        corners = np.asarray(payload.shape.corners)
+        wanted = (built.reference is None, built.vehicle_references is None, payload.is_point)
+        return structure, shapes, clock, wanted, tuple(map(tuple, held)), noisy(built), hull_size(corners)
 
 
 def noisy(built: Built) -> bool:
@@ -78,9 +81,9 @@ class Workshop:
         if known.controller.name == OPEN_LOOP:
             return None
         spec = known.spec
-        rig = msgspec.json.encode((spec.rig, known.controller.model))
+        rig = msgspec.json.encode((spec.rig, known.controller.model, known.controller.factors))
         start = msgspec.json.encode((spec.start, spec.reference, known.controller.name))
-        flown = msgspec.json.encode((known.controller, spec.loop))
+        flown = msgspec.json.encode((known.controller, spec.loop, spec.noise))
         teams = self._once("teams", rig, lambda: make_teams(known))
         begin = self._once("start", rig + start, lambda: make_start(known, teams[0]))
         built = assembled(known, teams, begin)

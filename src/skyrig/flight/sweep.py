@@ -16,12 +16,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 import skyrig
 from skyrig import files
 from skyrig.errors import InputError
 from skyrig.flight.storage import write_whole
+from skyrig.flight.verdict import Verdict
 from skyrig.scenario import Scenario
 from skyrig.scenario.sentences import shown
 from skyrig.scenario.vary import SEED, Distribution, changes, check_path, distributions, drawn
@@ -68,7 +70,6 @@ class Sweep:
     samples: int
     sampler: str
     seed: int
-    within: float
 
     @staticmethod
     def of(
@@ -78,17 +79,19 @@ class Sweep:
         samples: int,
         sampler: str,
         seed: int,
-        within: float,
+        within: float | None = None,
     ) -> Sweep:
-        """A sweep, checked."""
+        """A sweep, checked; `within` (m) stands in place of the scenario's verdict.position."""
+        if within is not None:
+            if not 0 < within < np.inf:
+                raise InputError(f"within must be a length above zero (m), not {within:g}.")
+            scenario = scenario.with_overrides({"verdict.position": within})
         known = distributions(scenario, vary)
         for path, values in grid.items():
             if path in known:
                 raise InputError(f"{path} cannot both vary and stand on the grid: choose one.")
             check_path(scenario, path, values)
-        sweep = Sweep(scenario, known, dict(grid), samples, sampler, seed, within)
-        if not 0 < within < np.inf:
-            raise InputError(f"within must be a length above zero (m), not {within:g}.")
+        sweep = Sweep(scenario, known, dict(grid), samples, sampler, seed)
         if sweep.count > MOST:
             raise InputError(f"A sweep has at most {MOST} rows, not {sweep.count}: ask for fewer samples.")
         _ = sweep.inputs
@@ -132,7 +135,7 @@ class Sweep:
             "samples": self.samples,
             "sampler": self.sampler,
             "seed": self.seed,
-            "within": self.within,
+            "verdict": msgspec.to_builtins(self.scenario.spec.verdict),
             "chunk": CHUNK,
         }
 
@@ -147,8 +150,7 @@ class Part:
     """What came of a chunk."""
 
     metrics: dict[str, np.ndarray]
-    reasons: list[str]
-    """Why each flight failed; '' if it did not."""
+    verdicts: list[Verdict]
 
 
 class Folder:
@@ -194,7 +196,8 @@ class Folder:
     def put(self, chunk: int, part: Part) -> None:
         """Keep what came of a chunk."""
         stream = io.BytesIO()
-        np.savez(stream, allow_pickle=False, reasons=np.asarray(part.reasons, dtype=str), **part.metrics)
+        verdicts = json.dumps([verdict.to_dict() for verdict in part.verdicts])
+        np.savez(stream, allow_pickle=False, verdicts=np.asarray(verdicts), **part.metrics)
         write_whole(self._file(chunk), stream.getvalue())
 
     def get(self, chunk: int) -> Part:
@@ -203,8 +206,8 @@ class Folder:
         try:
             with np.load(file, allow_pickle=False) as data:
                 arrays = {name: data[name] for name in data}
-            return Part(arrays, [str(reason) for reason in arrays.pop("reasons")])
-        except (OSError, ValueError, KeyError) as error:
+            return Part(arrays, [Verdict(**it) for it in json.loads(str(arrays.pop("verdicts")))])
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{file} cannot be read ({error}): remove it, and it is flown again.") from None
 
     def _file(self, chunk: int) -> Path:

@@ -18,6 +18,7 @@ from skyrig.flight.plot_layout import STYLE
 from skyrig.flight.storage import write_whole
 from skyrig.flight.sweep_table import Table
 from skyrig.flight.units import fitting
+from skyrig.flight.verdict import FLEW
 
 SHOWN = {
     "position_rmse": ("position error,\nrms", "m"),
@@ -55,7 +56,7 @@ def pictures(table: Table, paths: list[str]) -> dict[str, Figure]:
 
 def success_map(table: Table, paths: list[str]) -> Figure:
     """Flights over the two inputs that success goes with most, or the share of successes over one."""
-    good = table["success"].astype(float)
+    good = (table["verdict"] == FLEW).astype(float)
     ranked = sorted(paths, key=lambda path: -abs(rank_correlation(table[path], good)))
     figure = Figure(figsize=(6.4, 4.8), layout="constrained")
     axes = figure.add_subplot()
@@ -63,21 +64,21 @@ def success_map(table: Table, paths: list[str]) -> Figure:
         values = table[ranked[0]].astype(float)
         edges = np.linspace(values.min(), values.max(), min(20, len(np.unique(values))) + 1)
         spot = np.clip(np.digitize(values, edges) - 1, 0, len(edges) - 2)
-        count = np.bincount(spot, minlength=len(edges) - 1)
-        share = np.bincount(spot, good, len(edges) - 1) / np.maximum(count, 1)
-        axes.stairs(np.where(count > 0, 100 * share, np.nan), edges, fill=True, color=COLOURS[0])
-        axes.set(xlabel=ranked[0], ylabel="flights that succeed (%)", ylim=(0, 102))
+        number = np.bincount(spot, minlength=len(edges) - 1)
+        share = np.bincount(spot, good, len(edges) - 1) / np.maximum(number, 1)
+        axes.stairs(np.where(number > 0, 100 * share, np.nan), edges, fill=True, color=COLOURS[0])
+        axes.set(xlabel=ranked[0], ylabel="flights that flew as asked (%)", ylim=(0, 102))
     else:
         for wanted, colour, mark, words in (
             (0, COLOURS[1], "x", "failed"),
-            (1, COLOURS[0], ".", "succeeded"),
+            (1, COLOURS[0], ".", "flew as asked"),
         ):
             own = good == wanted
             places = table[ranked[0]][own], table[ranked[1]][own]
             axes.scatter(*places, s=20, c=colour, marker=mark, label=f"{words}: {own.sum()}")
         axes.set(xlabel=ranked[0], ylabel=ranked[1])
         figure.legend(loc="outside lower center", ncols=2)
-    axes.set_title(f"{good.mean():.1%} of {len(good)} flights succeed", loc="left", fontsize=10)
+    axes.set_title(f"{good.mean():.1%} of {len(good)} flights flew as asked", loc="left", fontsize=10)
     return untangled(figure)
 
 

@@ -7,33 +7,33 @@ from pathlib import Path
 
 import numpy as np
 
-from skyrig.flight.columns import merged, succeeded
+from skyrig.flight.columns import merged
 from skyrig.flight.engines import need
 from skyrig.flight.storage import write_whole
 from skyrig.flight.sweep import CHUNK, TABLE, Folder, Sweep
 from skyrig.flight.units import shown
+from skyrig.flight.verdict import FLEW, WORDS, Verdict
 
 Table = dict[str, np.ndarray]
 
 
 def collected(folder: Folder) -> Table:
-    """The whole table of a finished sweep: `row`, inputs by path, `success`, `reason`, metrics."""
+    """The whole table of a finished sweep: `row`, inputs by path, `verdict`, `reason`, metrics."""
     sweep = folder.sweep
-    parts, reasons = [], []
+    verdicts: list[Verdict] = []
+    parts = []
     for chunk in range(sweep.chunks):
         part = folder.get(chunk)
         start = chunk * CHUNK
-        parts.append((np.arange(start, start + len(part.reasons)), part.metrics))
-        reasons += part.reasons
-    metrics = merged(parts, sweep.count)
-    failures = {row: reason for row, reason in enumerate(reasons) if reason}
+        parts.append((np.arange(start, start + len(part.verdicts)), part.metrics))
+        verdicts += part.verdicts
     inputs = {path: _plain(column) for path, column in sweep.inputs.items()}
     return {
         "row": np.arange(sweep.count),
         **inputs,
-        "success": succeeded(metrics, failures, sweep.count, sweep.within),
-        "reason": np.asarray(reasons, dtype=object),
-        **metrics,
+        "verdict": np.asarray([it.word for it in verdicts], dtype=object),
+        "reason": np.asarray([it.reason for it in verdicts], dtype=object),
+        **merged(parts, sweep.count),
     }
 
 
@@ -48,13 +48,11 @@ def write_table(folder: Folder, table: Table) -> Path:
 
 def shares(sweep: Sweep, table: Table) -> list[tuple[str, str]]:
     """A few lines on how it went."""
-    good = table["success"]
-    whole = np.asarray([reason == "" for reason in table["reason"]])
-    lines = [
-        ("flights", f"{sweep.count}"),
-        ("reached their end", f"{whole.sum()} ({whole.mean():.1%})"),
-        (f"and ended within {sweep.within:g} m", f"{good.sum()} ({good.mean():.1%})"),
-    ]
+    lines = [("flights", f"{sweep.count}")]
+    for word in WORDS:
+        own = table["verdict"] == word
+        if word == FLEW or own.any():
+            lines.append(("flew as asked" if word == FLEW else word, f"{own.sum()} ({own.mean():.1%})"))
     for name, unit in (("position_rmse", "m"), ("position_peak", "m"), ("attitude_rmse", "rad")):
         if name in table and np.isfinite(table[name]).any():
             low, middle, high = np.nanpercentile(table[name], [5, 50, 95])

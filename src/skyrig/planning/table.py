@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 import os
+import reprlib
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float
 
-from skyrig import checks
+from skyrig import checks, files
 from skyrig.checks import nearest
 from skyrig.errors import InputError
 from skyrig.planning.arrays import Array
@@ -27,6 +29,8 @@ ALIKE = 0.5
 """Most difference of the first two steps, over the larger of them, if samples begin moving."""
 SLOW = 0.05
 """Most size of the first step, over the largest of all, if samples begin at rest."""
+MOST_BYTES = 100_000_000
+"""No table is larger."""
 PLACES, ANGLES = ("x", "y", "z"), ("roll", "pitch", "yaw")
 
 
@@ -157,12 +161,14 @@ def end_speeds(
 
 def read(path: Path) -> tuple[Float[np.ndarray, " samples"], Float[np.ndarray, "samples 6"]]:
     """Times (s) and positions with angles (m, rad) from a CSV file, checked line by line."""
+    with files.open_regular(path, MOST_BYTES, f"file {path}") as stream:
+        content = stream.read()
     try:
-        with path.open(newline="", encoding="utf-8-sig") as lines:
-            rows = list(csv.reader(lines))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise InputError(f"file {path} cannot be read: {reason}.") from None
+        rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+    except (UnicodeDecodeError, csv.Error):
+        raise InputError(
+            f"file {path} cannot be read: it is no UTF-8 text of comma-separated values."
+        ) from None
     names = [name.strip() for name in rows[0]] if rows else []
     _check_header(path, names)
     wanted = ("t", *PLACES, *(ANGLES if ANGLES[0] in names else ()))
@@ -188,7 +194,7 @@ def _check_header(path: Path, names: list[str]) -> None:
     for name in names:
         if name not in known:
             listed = f"{', '.join(known)}{nearest(name, known)}"
-            raise InputError(f"file {path}, line 1, column {name!r} must be one of {listed}.")
+            raise InputError(f"file {path}, line 1, column {reprlib.repr(name)} must be one of {listed}.")
         if names.count(name) > 1:
             raise InputError(f"file {path}, line 1 must name column {name} only once.")
     needed = known if any(name in names for name in ANGLES) else known[:4]
@@ -205,5 +211,7 @@ def _number(path: Path, line: int, column: str, text: str) -> float:
     except ValueError:
         value = np.nan
     if not np.isfinite(value):
-        raise InputError(f"file {path}, line {line}, column {column} must be a finite number, not {text!r}.")
+        raise InputError(
+            f"file {path}, line {line}, column {column} must be a finite number, not {reprlib.repr(text)}."
+        )
     return value

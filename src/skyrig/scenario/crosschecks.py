@@ -12,7 +12,18 @@ from skyrig.scenario.controllers import CONTROLLERS, OPEN_LOOP, gain_names
 from skyrig.scenario.motions import Motions
 from skyrig.scenario.parts import RigParts
 from skyrig.scenario.sentences import nearest, refuse, shown
-from skyrig.scenario.spec import Body, Controller, Cut, Happening, Poke, Reel, Spec, ThrustLoss, Wrench
+from skyrig.scenario.spec import (
+    Body,
+    Controller,
+    Cut,
+    Factors,
+    Happening,
+    Poke,
+    Reel,
+    Spec,
+    ThrustLoss,
+    Wrench,
+)
 
 SLACK = 1e-9
 """How much farther than its cable a vehicle may start (m): rounding."""
@@ -184,8 +195,8 @@ def _numeric(value: object) -> bool:
 
 def _check_held(controller: Controller, parts: RigParts, where: str) -> None:
     count = parts.count
-    for field in ("gains", "model"):
-        if getattr(controller, field):
+    for field, none in (("gains", {}), ("model", {}), ("factors", Factors())):
+        if getattr(controller, field) != none:
             raise refuse(where, f"controller.{field}", f"must be left out: {OPEN_LOOP} cannot use it")
     before = -1.0
     for i, held in enumerate(controller.held or ()):

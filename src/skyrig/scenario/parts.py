@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import msgspec
@@ -14,7 +14,7 @@ from skyrig.brief import brief
 from skyrig.checks import Numbers
 from skyrig.errors import InputError
 from skyrig.scenario.sentences import nearest, refuse, shown
-from skyrig.scenario.spec import Cable, CableRig, Cables, LinkRig, Payload, Vehicle
+from skyrig.scenario.spec import Cable, CableRig, Cables, Factors, LinkRig, Payload, Vehicle
 from skyrig.vehicles import Airframe, airframe_names, payload_names
 from skyrig.vehicles import Payload as Load
 
@@ -77,6 +77,38 @@ def rig_parts(
     cables = _cables(rig.cables, load, n, where, f"{path}.cables")
     points = np.asarray([cable.attachment for cable in cables], dtype=np.float64)
     return RigParts("cables", airframes, load, points, cables=cables, restitution=rig.restitution)
+
+
+def scaled(parts: RigParts, factors: Factors, where: str, path: str) -> RigParts:
+    """The rig with masses, inertias and lengths in these shares of what they are; the same if all are 1."""
+    if factors == Factors():
+        return parts
+    n = parts.count
+
+    def each(name: str) -> list[float]:
+        value = getattr(factors, name)
+        shares = value if isinstance(value, list) else [value] * n
+        _count(shares, n, "shares", where, f"{path}.{name}")
+        return shares
+
+    heavy, round_about, long = each("vehicle_mass"), each("vehicle_inertia"), each("cable_length")
+    load = parts.payload
+    return replace(
+        parts,
+        airframes=tuple(
+            replace(frame, mass=frame.mass * heavy[k], inertia=frame.inertia * round_about[k])
+            for k, frame in enumerate(parts.airframes)
+        ),
+        payload=replace(
+            load,
+            mass=load.mass * factors.payload_mass,
+            inertia=None if load.inertia is None else load.inertia * factors.payload_inertia,
+        ),
+        cables=tuple(
+            msgspec.structs.replace(cable, length=cable.length * long[k])
+            for k, cable in enumerate(parts.cables)
+        ),
+    )
 
 
 def team(vehicles: str | Vehicle | list[str | Vehicle], where: str, path: str) -> tuple[Airframe, ...]:

@@ -16,10 +16,11 @@ from ruamel.yaml import YAML
 from skyrig import files
 from skyrig.errors import InputError
 from skyrig.scenario import crosschecks
+from skyrig.scenario.limits import check_limits
 from skyrig.scenario.motions import Motions, flight_duration, motions, with_whole_paths
 from skyrig.scenario.overrides import cut_short, overridden
 from skyrig.scenario.parse import parse, plain, read_text, read_values
-from skyrig.scenario.parts import RigParts, rig_parts
+from skyrig.scenario.parts import RigParts, rig_parts, scaled
 from skyrig.scenario.sentences import nearest, shown
 from skyrig.scenario.spec import Controller, Spec
 
@@ -97,6 +98,7 @@ class Scenario:
         crosschecks.check_clock(spec, duration, where)
         crosschecks.check_start(spec, parts, wanted, where)
         crosschecks.check_happenings(spec.happenings, parts, duration, where)
+        check_limits(spec, where)
         return Scenario(spec, own, where, parts, _believed(own, spec, parts, where), wanted, duration)
 
     def __repr__(self) -> str:
@@ -200,9 +202,13 @@ def bundled_text(name: str) -> str:
 
 def _believed(values: dict[str, Any], spec: Spec, parts: RigParts, where: str) -> RigParts:
     """The rig as the controller is told."""
-    model = crosschecks.controller_of(spec).model
-    if not model:
-        return parts
+    told_of = crosschecks.controller_of(spec)
+    believed = _modelled(values, told_of.model, parts, where) if told_of.model else parts
+    return scaled(believed, told_of.factors, where, "controller.factors")
+
+
+def _modelled(values: dict[str, Any], model: dict[str, Any], parts: RigParts, where: str) -> RigParts:
+    """The rig with some of its values replaced by those of `model`."""
     place = f"{where}: controller.model"
     try:
         changes = {f"rig.{path}": value for path, value in _flat(model).items()}

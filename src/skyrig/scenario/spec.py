@@ -20,6 +20,8 @@ Turn = float | tuple[float, float, float]
 
 Positive = Annotated[float, Meta(gt=0)]
 Length = Annotated[float, Meta(gt=0, le=1e3)]
+Share = Annotated[float, Meta(ge=0.1, le=10)]
+"""Of a true value, as the controller believes it."""
 Index = Annotated[int, Meta(ge=0)]
 
 
@@ -138,6 +140,24 @@ class Held(_Part, frozen=True, kw_only=True):
     moment: Annotated[list[Point] | None, _unit("N m", "Rotor moments in the vehicles' frames")] = None
 
 
+class Own(_Part, frozen=True, kw_only=True):
+    """A controller of somebody's own that flew in place of the named one: a trace, which runs nothing."""
+
+    name: Annotated[str, _unit("", "What it is called, in its file")]
+    file: Annotated[str | None, _unit("", "Python file it came from, if from one")] = None
+    sha256: Annotated[str | None, _unit("", "Hash of that file as it was")] = None
+
+
+class Factors(_Part, frozen=True, kw_only=True):
+    """What the controller believes, in shares of what is true; one number, or one for each vehicle."""
+
+    vehicle_mass: Annotated[Share | list[Share], _unit("1", "Of the vehicles' masses")] = 1.0
+    vehicle_inertia: Annotated[Share | list[Share], _unit("1", "Of the vehicles' inertias")] = 1.0
+    payload_mass: Annotated[Share, _unit("1", "Of the payload's mass")] = 1.0
+    payload_inertia: Annotated[Share, _unit("1", "Of the payload's inertia")] = 1.0
+    cable_length: Annotated[Share | list[Share], _unit("1", "Of the cables' lengths")] = 1.0
+
+
 class Controller(_Part, frozen=True, kw_only=True):
     """Who flies, and what it believes."""
 
@@ -149,7 +169,9 @@ class Controller(_Part, frozen=True, kw_only=True):
     model: Annotated[
         dict[str, Any], _unit("", "What the controller believes wrongly, such as payload.mass: 0.3")
     ] = {}
+    factors: Annotated[Factors, _unit("", "What the controller believes, in shares of the truth")] = Factors()
     held: Annotated[list[Held] | None, _unit("", "Inputs of the open-loop controller")] = None
+    own: Annotated[Own | None, _unit("", "Whose own controller flew instead; written by flights")] = None
 
 
 class Body(_Part, frozen=True, kw_only=True):
@@ -180,6 +202,9 @@ class Loop(_Part, frozen=True, kw_only=True):
     rotor_lag: Annotated[
         float, _unit("s", "Time constant with which rotors follow; 0 for at once", ge=0, le=1)
     ] = 0.0
+    delay: Annotated[
+        int, _unit("", "Whole control periods from a measurement to the command it led to", ge=0, le=20)
+    ] = 0
 
 
 class Record(_Part, frozen=True, kw_only=True):
@@ -195,6 +220,21 @@ class Noise(_Part, frozen=True, kw_only=True):
     velocity: Annotated[float, _unit("m/s", "Of velocities", ge=0, le=10)] = 0.0
     attitude: Annotated[float, _unit("rad", "Of attitudes, about each axis", ge=0, le=1)] = 0.0
     rate: Annotated[float, _unit("rad/s", "Of body rates", ge=0, le=10)] = 0.0
+
+
+class Limits(_Part, frozen=True, kw_only=True):
+    """What a flight is judged by, besides collisions and a lost load."""
+
+    ground: Annotated[
+        Literal["none"] | float, _unit("m", "Height that bodies stay above, or 'none'; 0 if left out")
+    ] = 0.0
+    arena: Annotated[
+        tuple[Point, Point] | None, _unit("m", "Lowest and highest corner of a box that bodies stay in")
+    ] = None
+    position: Annotated[float, _unit("m", "How close to its reference a flight must end", gt=0)] = 0.5
+    attitude: Annotated[
+        float, _unit("rad", "The same of the payload's attitude; pi for any", gt=0, le=3.1416)
+    ] = 1.0
 
 
 class Poke(_Part, frozen=True, kw_only=True, tag_field="type", tag="poke"):
@@ -263,6 +303,7 @@ class Spec(_Part, frozen=True, kw_only=True):
         Record | None, _unit("", "How much of the flight is kept; what 5 MB a minute hold if left out")
     ] = None
     happenings: Annotated[list[Happening], _unit("", "What befalls the rig, in any order")] = []
+    verdict: Annotated[Limits, _unit("", "What the flight is judged by")] = Limits()
     duration: Annotated[
         Annotated[float, Meta(gt=0, le=3600)] | None,
         _unit("s", "How long it flies; as long as the reference if left out"),

@@ -64,6 +64,8 @@ class ClosedLoop(Recorded):
     """(K, n) share of each vehicle's rotors at a limit (1)."""
     drives: dict[str, Numbers]
     """(K, k) what the rig's own drives were asked for."""
+    told: dict[str, Numbers] = field(default_factory=dict)
+    """(K, n) each: what the controller says of itself, by name."""
 
     @property
     def measured_payload(self) -> Track:
@@ -96,6 +98,7 @@ def closed_loop(
     seed: int = 0,
     rotor_lag: float | None = None,
     integrator: str | None = None,
+    delay: int = 0,
     progress: Callable[[float], None] | None = None,
 ) -> ClosedLoop:
     """Fly a rig with a controller in the loop.
@@ -118,6 +121,7 @@ def closed_loop(
         seed: Of the noise.
         rotor_lag: Time constant with which rotors follow their commands (s); at once if left out.
         integrator: One of `skyrig.sim.integrators`; the rig's own choice if left out.
+        delay: Control periods that pass between a measurement and the command it led to.
         progress: Called now and then with the time flown so far (s).
     """
     job, pilot = prepare(
@@ -137,6 +141,7 @@ def closed_loop(
         seed=seed,
         rotor_lag=rotor_lag,
         integrator=integrator,
+        delay=delay,
     )
     asked = None if isinstance(controller, Controller) else controller
     pieces, logs, final, memory = _flown(job, pilot, asked, progress)
@@ -221,7 +226,7 @@ def _gathered(
     hold = np.asarray(job.planned.plan.hold)[:count]
     _, first = np.unique(hold, return_index=True)
     # row 0 has no length and comes before the first step; both see the same command
-    seen, command, made = jax.tree.map(lambda leaf: leaf[first], record.pilot)
+    seen, command, made, told = jax.tree.map(lambda leaf: leaf[first], record.pilot)
     present = np.asarray(made.rotors).shape[1]
     return ClosedLoop(
         times=times,
@@ -239,6 +244,7 @@ def _gathered(
         moment=record.moment[first].swapaxes(1, 2),
         saturated=made.saturated.sum(1) / present,
         drives=command.drives,
+        told={name: np.asarray(value) for name, value in told.items()},
     )
 
 

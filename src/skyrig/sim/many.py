@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
+from skyrig.contacts import Outlines
 from skyrig.control.interface import Target, row, targets
 from skyrig.elements.pushes import picked
 from skyrig.planning import Sample
@@ -69,8 +70,8 @@ class Batch(eqx.Module):
     slots: Slots
     wanted: Wanted
     """At the end of every slot, (ticks, slots, ..., batch or 1)."""
-    radius: Array
-    """(n, batch or 1) of the vehicles (m)."""
+    shapes: Outlines
+    """What bodies look like and where they may be, the batch (or 1) last."""
 
 
 @eqx.filter_jit
@@ -137,7 +138,7 @@ def _slot(
         plant.bodies(state),
         signals,
         wanted,
-        batch.radius,
+        batch.shapes,
         dt,
         slot.time,
         memory.made.saturated,
@@ -156,7 +157,7 @@ def _slot(
         cut = batch.happenings.switch.get("cut")
         gone = jnp.zeros_like(tally.taut) if cut is None else picked(cut, jnp.maximum(slot.act, 0)) & acts
         state = PlantState(choose(acts, done, state.rig), state.rotors, state.memories)
-        return state, tally.turned(jnp.zeros_like(tally.taut), gone, slot.time)
+        return state, tally.cut(gone, slot.time)
 
     state, tally = when(jnp.any(acts), happen, (state, tally))
     return state, memory, tally, log

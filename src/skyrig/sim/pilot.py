@@ -9,32 +9,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from skyrig.algebra import as_jax, multiply
+from skyrig.algebra import multiply
 from skyrig.control.actuators import Actuators, Produced
-from skyrig.control.interface import Command, Controller, Measurement, Target
+from skyrig.control.interface import Command, Controller, Measurement, Noise, Target
 from skyrig.rigs.bodies import Bodies
 from skyrig.sim.packing import Packed
 from skyrig.sim.plan import Plan
 from skyrig.sim.plant import Effort, Plant, PlantState
 from skyrig.sim.stepping import choose
-
-
-class Noise(eqx.Module):
-    """Standard deviations of what is measured, of every body alike."""
-
-    position: Float[Array, "*batch"]
-    """m, along each axis."""
-    velocity: Float[Array, "*batch"]
-    """m/s, along each axis."""
-    attitude: Float[Array, "*batch"]
-    """rad, about each body axis."""
-    rate: Float[Array, "*batch"]
-    """rad/s, about each body axis."""
-
-    @staticmethod
-    def of(position: float = 0.0, velocity: float = 0.0, attitude: float = 0.0, rate: float = 0.0) -> Noise:
-        """Noise from plain numbers (m, m/s, rad, rad/s)."""
-        return Noise(*(as_jax(float(it)) for it in (position, velocity, attitude, rate)))
 
 
 class Surroundings(eqx.Module):
@@ -53,6 +35,8 @@ class Memory(eqx.Module):
     seen: Measurement
     command: Command
     made: Produced
+    waiting: tuple[tuple[Array, Array], ...] = ()
+    """Thrusts and moments decided but not yet in effect, the oldest first."""
 
 
 def measure(rig: Any, state: Any) -> Measurement:
@@ -98,6 +82,8 @@ class Crew(eqx.Module):
     noise: Noise
     period: Float[Array, ""]
     """Between ticks (s)."""
+    delay: int = eqx.field(static=True, default=0, kw_only=True)
+    """Whole control periods that pass between a measurement and the command it led to."""
 
     def begin(self, plant: Plant, state: PlantState) -> Memory:
         """The memory at a flight's start: nothing commanded yet."""
@@ -113,6 +99,8 @@ class Crew(eqx.Module):
             seen,
             Command(still, none, drives),
             Produced(still, none, rotors, rotors > 0),
+            # there are no commands on their way: the first is taken to have been given before
+            ((still + jnp.nan, none + jnp.nan),) * self.delay,
         )
 
     def decide(
@@ -127,7 +115,8 @@ class Crew(eqx.Module):
         if shake is not None:
             seen = blurred(seen, self.noise, shake)
         own, command = self.controller(memory.controller, t, target, seen)
-        return Memory(own, seen, *self.made(plant.rig, seen, command, around))
+        command, waiting = _delayed(command, memory.waiting)
+        return Memory(own, seen, *self.made(plant.rig, seen, command, around), waiting)
 
     def made(
         self, rig: Any, seen: Measurement, command: Command, around: Surroundings
@@ -139,6 +128,18 @@ class Crew(eqx.Module):
         command = Command(command.thrust, command.moment, drives)
         rotors, saturated = self.actuators.rotor_thrusts(command)
         return command, self.actuators.produced(rotors, saturated)
+
+
+def _delayed(command: Command, waiting: tuple[Any, ...]) -> tuple[Command, tuple[Any, ...]]:
+    """The command that takes effect now, and those still on their way; winches answer at once."""
+    new = (command.thrust, command.moment)
+    line = (*(jax.tree.map(_known, each, new) for each in waiting), new)
+    thrust, moment = line[0]
+    return Command(thrust, moment, command.drives), line[1:]
+
+
+def _known(old: Array, new: Array) -> Array:
+    return jnp.where(jnp.isnan(old), new, old)
 
 
 class Pilot(Crew):
@@ -205,10 +206,10 @@ class Pilot(Crew):
         assert self.intervals is not None
         return effort(memory.tree(), self.intervals.row(interval))
 
-    def kept(self, memory: Packed) -> tuple[dict[str, Bodies], Command, Produced]:
-        """What the controller was told, what it asked for and what the rotors made of it."""
+    def kept(self, memory: Packed) -> tuple[dict[str, Bodies], Command, Produced, dict[str, Array]]:
+        """What the controller was told, asked for, what the rotors made of it, and what it says of itself."""
         tree = memory.tree()
-        return tree.seen.bodies, tree.command, tree.made
+        return tree.seen.bodies, tree.command, tree.made, self.controller.signals(tree.controller)
 
 
 def effort(memory: Memory, around: Surroundings) -> Effort:

@@ -97,6 +97,7 @@ def prepare(
     seed: int = 0,
     rotor_lag: float | None = None,
     integrator: str | None = None,
+    delay: int = 0,
 ) -> tuple[Job, Pilot]:
     """What `closed_loop` flies, for those who fly it in another way: its steps and its pilot."""
     known = [it for it in (payload, *(vehicles or ())) if it is not None]
@@ -125,6 +126,7 @@ def prepare(
         noise=noise or Noise.of(),
         shake=as_jax(np.random.default_rng(seed).standard_normal((len(ticks), 4, 3, rig.layout.bodies))),
         period=as_jax(1 / control_rate),
+        delay=delay,
     )
     return job, pilot
 

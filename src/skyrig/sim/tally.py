@@ -11,9 +11,11 @@ import functools
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array
 
 from skyrig.algebra import dot, multiply
+from skyrig.contacts import NONE, Outlines, touching, vehicles_apart
 from skyrig.rigs.bodies import Bodies
 from skyrig.sim.events import REARM
 from skyrig.sim.log import OK, Log
@@ -97,6 +99,16 @@ class Tally(eqx.Module):
     """Least distance between two vehicles' surfaces (m)."""
     side: Array
     """Which side of z = 0 the payload is on (+1, -1); 0 just after passing it."""
+    contact: Array
+    """Number of the first contact: see `skyrig.contacts.named`; -1 for none."""
+    contact_time: Array
+    """When it was (s)."""
+    places: Array
+    """(3, 1 + n, batch) where payload and vehicles were then (m)."""
+    held: Array
+    """When a cable last was taut (s); minus infinity for never."""
+    severed: Array
+    """Cables that were cut."""
 
     @staticmethod
     def empty(plant: Plant, state: PlantState, wanted: Wanted) -> Tally:
@@ -127,6 +139,11 @@ class Tally(eqx.Module):
             any_time=zero,
             closest=zero + jnp.inf,
             side=zero if height is None else jnp.sign(height),
+            contact=none + NONE,
+            contact_time=zero,
+            places=jnp.zeros((3, 1 + plant.rig.count, *zero.shape), zero.dtype),
+            held=zero - jnp.inf,
+            severed=taut & False,
         )
 
     def stepped(
@@ -134,7 +151,7 @@ class Tally(eqx.Module):
         bodies: dict[str, Bodies],
         signals: dict[str, Array],
         wanted: Wanted,
-        radius: Array,
+        shapes: Outlines,
         dt: Array,
         time: Array,
         saturated: Array,
@@ -147,7 +164,7 @@ class Tally(eqx.Module):
             bodies: Where they are after the step, by group.
             signals: The rig's, after the step.
             wanted: Where it should be.
-            radius: (n, *batch) of the vehicles (m).
+            shapes: What its bodies look like and where they may be.
             dt: How long the step was (s), negative where there was none.
             time: At its end (s).
             saturated: (r, n, *batch) rotors at a limit.
@@ -162,6 +179,16 @@ class Tally(eqx.Module):
         finite = jnp.isfinite(functools.reduce(jnp.add, [_total(it).sum(0) for it in bodies.values()]))
         bad = jnp.where(finite, trouble, -1)
         still = jnp.maximum(dt, 0.0)
+        taut = signals.get("cable.taut", self.taut)
+        found = touching(
+            shapes,
+            (payload.position, payload.attitude),
+            (vehicles.position, vehicles.attitude),
+            taut,
+            self.severed.all(0) if self.severed.shape[0] else self.alive & False,
+        ).astype(jnp.int32)
+        first = (self.contact == NONE) & (found != NONE)
+        places = jnp.concatenate([payload.position[:, None], vehicles.position], axis=1)
 
         height = _height(bodies)
         side, passed = self.side, jnp.zeros_like(self.alive)
@@ -197,7 +224,12 @@ class Tally(eqx.Module):
             busy=busy,
             busy_time=self.busy_time + still * busy,
             any_time=self.any_time + still * busy.any(0),
-            closest=_nearest(self.closest, vehicles.position, radius),
+            closest=_nearest(self.closest, vehicles.position, shapes.radius),
+            contact=jnp.where(first, found, self.contact),
+            contact_time=jnp.where(first, time, self.contact_time),
+            places=jnp.where(first, places, self.places),
+            held=jnp.where(taut.any(0), time, self.held) if taut.shape[0] else self.held,
+            severed=self.severed,
         )
         return choose(flown, new, self)
 
@@ -258,6 +290,11 @@ class Tally(eqx.Module):
         since = jnp.where(opening, time, self.since)
         return eqx.tree_at(lambda it: (it.taut, it.since, it.slack), self, (taut & ~loose, since, slack))
 
+    def cut(self, cables: Array, time: Array) -> Tally:
+        """With cables cut at `time` (s)."""
+        gone = self.turned(jnp.zeros_like(self.taut), cables, time)
+        return eqx.tree_at(lambda it: it.severed, gone, self.severed | cables)
+
 
 def _height(bodies: dict[str, Bodies]) -> Array | None:
     """Of the payload (m)."""
@@ -283,8 +320,6 @@ def _angle(wanted: Array, have: Array) -> Array:
 
 
 def _nearest(least: Array, place: Array, radius: Array) -> Array:
-    n = place.shape[1]
-    for j in range(n):
-        for k in range(j + 1, n):
-            least = jnp.minimum(least, _apart(place[:, j], place[:, k]) - radius[j] - radius[k])
-    return least
+    apart = vehicles_apart(place, radius)
+    other = ~np.eye(place.shape[1], dtype=bool).reshape(*apart.shape[:2], *[1] * (apart.ndim - 2))
+    return jnp.minimum(least, jnp.where(other, apart, jnp.inf).min((0, 1)))

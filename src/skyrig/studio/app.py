@@ -7,16 +7,13 @@ import io
 import logging
 import threading
 import time
-import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import viser
 
-from skyrig.errors import InputError
 from skyrig.flight import meshes
 from skyrig.flight.flight import Flight, FlightEvent
 from skyrig.flight.frames import of_flight
@@ -26,9 +23,12 @@ from skyrig.scenario.parts import RigParts
 from skyrig.studio import readouts
 from skyrig.studio.camera import Cameras
 from skyrig.studio.charts import POINTS, SECONDS, Charts
-from skyrig.studio.opening import free_port, is_flight
+from skyrig.studio.door import FIELDS, Door, serve
+from skyrig.studio.inbox import Inbox
+from skyrig.studio.opening import free_port, is_flight, parts_of
 from skyrig.studio.scene import FLASH, Look, RigScene
 from skyrig.studio.session import Session, View
+from skyrig.studio.telling import complain
 
 RATE = 30.0
 """How often the scene is drawn (Hz)."""
@@ -44,21 +44,21 @@ class Studio:
     Args:
         host: Address to listen on; 127.0.0.1 is this machine alone.
         port: Port to listen on; the next free one is taken if it is not.
-        flights: Folder in which recorded flights are looked for.
+        folders: Where recorded flights are looked for; the page opens no file outside of them.
     """
 
-    def __init__(self, host: str = "127.0.0.1", port: int = 8080, flights: Path = Path("flights")) -> None:
+    def __init__(
+        self, host: str = "127.0.0.1", port: int = 8080, folders: Sequence[Path] = (Path("flights"),)
+    ) -> None:
         from skyrig.studio.panel import Panel
 
         free = free_port(host, port)
         # browsers open connections ahead of need and drop them, each worth a traceback to the library
         logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
-        with contextlib.redirect_stdout(io.StringIO()):  # viser prints a table of addresses
-            self.server = viser.ViserServer(host=host, port=free, label="skyrig studio", verbose=False)
-        # a viewer could otherwise ask for a public address that leads here
-        self.server.request_share_url = lambda verbose=True: None
+        self.inbox, self.door = Inbox(), Door(host)
+        self.server = serve(host, free, self.door, self.inbox.look)
         self.session = Session()
-        self.flights = flights
+        self.folders = tuple(folders)
         self.look = Look()
         self.lock = threading.RLock()
         self.rig: RigScene | None = None
@@ -80,13 +80,16 @@ class Studio:
         self._grid: Any = None
         self.dress(False)
         self.panel = Panel(self)
+        self.inbox.fields, self.inbox.tell = getattr(self.server.gui, FIELDS), self.panel.say
         self._thread = threading.Thread(target=self._run, name="painter", daemon=True)
 
     @property
     def address(self) -> str:
-        """Where the page is."""
+        """Where the page is, token included."""
         host = self.server.get_host()
-        return f"http://{'localhost' if host in ('0.0.0.0', '::') else host}:{self.server.get_port()}"
+        host = "localhost" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+        token = f"/{self.door.token}" if self.door.token else ""
+        return f"http://{host}:{self.server.get_port()}{token}"
 
     @property
     def parts(self) -> RigParts | None:
@@ -106,24 +109,42 @@ class Studio:
             self._thread.join(timeout=2.0)
         with contextlib.redirect_stdout(io.StringIO()):
             self.server.stop()
+        for worker in self._workers:
+            worker.join(timeout=0.5 / len(self._workers))
+
+    @property
+    def busy(self) -> bool:
+        """Whether, after all was closed, something is still compiled or done for a viewer."""
+        return self.session.alive or any(worker.is_alive() for worker in self._workers)
+
+    @property
+    def _workers(self) -> Sequence[threading.Thread]:
+        """The threads in which viser does what viewers ask for."""
+        return tuple(self.server._thread_executor._threads)
 
     def open(self, what: str | Path, play: bool = False) -> None:
         """Open a scenario by name or file, or a flight by folder or .npz file."""
         if is_flight(what):
-            self.session.show(Flight.load(what))
+            self.show(Flight.load(what))
             self.session.play(play)
         else:
             self.session.open(Scenario.load(what), play)
 
+    def show(self, flight: Flight) -> None:
+        """Open a recorded flight."""
+        parts_of(flight)  # or there is nothing to draw it with
+        self.session.show(flight)
+
     def overlay(self, flight: Flight | None) -> None:
         """Show a second flight beside the first, or no more."""
+        parts = None if flight is None else parts_of(flight)
         with self.lock:
             if self.other is not None:
                 self.other.remove()
             self.other = self.overlaid = None
-            if flight is not None:
-                self.overlaid = Overlay(of_flight(flight), parts_of(flight), flight.events, flight.name)
-                self.other = RigScene(self.server, "/other", self.overlaid.parts, meshes.OVERLAY)
+            if flight is not None and parts is not None:
+                self.overlaid = Overlay(of_flight(flight), parts, flight.events, flight.name)
+                self.other = RigScene(self.server, "/other", parts, meshes.OVERLAY)
 
     def dress(self, dark: bool) -> None:
         """Light or dark looks."""
@@ -155,16 +176,18 @@ class Studio:
     # drawing
 
     def _run(self) -> None:
-        due = time.perf_counter()
+        due, trouble = time.perf_counter(), ""
         while not self._over.is_set():
             due = max(due + 1 / RATE, time.perf_counter() - 0.5)
             try:
                 with self.lock, self.server.atomic():
                     self._draw()
-            except Exception:  # one bad drawing must not end the page
+            except Exception as error:  # one bad drawing must not end the page
                 if self._over.is_set():
                     return
-                traceback.print_exc()
+                if str(error) != trouble:  # nor fill the terminal
+                    trouble = str(error)
+                    complain(error)
             self._over.wait(max(due - time.perf_counter(), 0.002))
 
     def _draw(self) -> None:
@@ -245,13 +268,6 @@ class Studio:
             self._retired.append((self.drawn, self.charts))
         with self.panel.plots:
             self.charts = Charts(self.server, len(self.rig.parts.cables), self._aimed, self.look.dark)
-
-
-def parts_of(flight: Flight) -> RigParts:
-    """What a recorded flight's rig was made of, from the scenario it carries."""
-    if not flight.scenario:
-        raise InputError(f"The flight {flight.name!r} does not carry its scenario, so it cannot be drawn.")
-    return Scenario.from_text(flight.scenario, f"scenario of the flight {flight.name!r}").parts
 
 
 def _cut(events: Sequence[FlightEvent], now: float) -> set[int]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 import time
-import traceback
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from skyrig.flight.flight import Flight, FlightEvent
 from skyrig.flight.frames import Frames
 from skyrig.scenario import Scenario
 from skyrig.studio.history import History
+from skyrig.studio.telling import complain
 
 if TYPE_CHECKING:
     from skyrig.scenario.build import Built
@@ -91,13 +91,10 @@ class Engine:
                     self._play_back(elapsed)
                 else:
                     self._fly_on(elapsed)
-            except FlightDiverged as error:
-                self._stop(str(error))
-            except InputError as error:
+            except (FlightDiverged, InputError) as error:
                 self._stop(str(error))
             except Exception as error:  # the page must say so; the thread lives on for the next scenario
-                traceback.print_exc()
-                self._stop(f"The simulation stopped: {error}")
+                self._stop(f"The simulation stopped: {complain(error)}.")
 
     def _stop(self, message: str) -> None:
         with self.lock:
@@ -117,9 +114,11 @@ class Engine:
             built = scenario.build() if new or self._live is None else self._live.built
             live = Live(built)
             first = live.start()
-        except InputError as error:
+        except Exception as error:
+            known = isinstance(error, InputError)
+            told = str(error) if known else f"That cannot be flown: {complain(error)}."
             with self.lock:
-                self.status, self.message = was, str(error)
+                self.status, self.message = was, told
             return
         with self.lock:
             self._forget()
@@ -149,8 +148,7 @@ class Engine:
             except (FlightDiverged, InputError) as error:
                 status, message = BROKEN, str(error)
             except Exception as error:
-                traceback.print_exc()
-                status, message = BROKEN, f"The simulation cannot be compiled: {error}"
+                status, message = BROKEN, f"The simulation cannot be compiled: {complain(error)}."
             with self.lock:
                 if number == self.number and self._wanted is None:
                     self.status, self.message = status, message
@@ -191,7 +189,7 @@ class Engine:
             if live.open_loop:
                 ticks = min(ticks, max(round((live.built.duration - live.time) * live.rate), 1))
             before = live.tick
-            frames, found = live.advance(min(ticks, TICKS), acts)
+            frames, found = self._advance(live, min(ticks, TICKS), acts)
             ticks -= live.tick - before
             with self.lock:
                 if live is not self._live:
@@ -213,6 +211,20 @@ class Engine:
             if over > 0:
                 self.lag += over
                 self._owed = MOST_BEHIND * self.speed
+
+    def _advance(self, live: Live, ticks: int, acts: list[Any]) -> tuple[Frames, list[FlightEvent]]:
+        """Fly on; what hands do beyond what can be simulated is not done, so that the flight goes on."""
+        from skyrig.studio.live import Hands
+
+        try:
+            return live.advance(ticks, acts)
+        except FlightDiverged as error:
+            if not acts and live.hands.idle:
+                raise
+            with self.lock:
+                live.hands = Hands()
+                self.message = f"That was too much, so all hands are off: {error}"
+            return live.advance(ticks)
 
     def _play_back(self, elapsed: float) -> None:
         with self.lock:

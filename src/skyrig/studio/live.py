@@ -62,6 +62,11 @@ class Hands:
     torque: Numbers | None = None
     """(3,) on the payload, world frame (N m)."""
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is done."""
+        return self.pose is self.share is self.force is self.torque is None
+
 
 class Live:
     """A scenario in flight: `advance` flies on, `frames` come out.
@@ -91,6 +96,7 @@ class Live:
             Actuators.build(built.team.airframes, lag=None if self.open_loop else lag or None),
             Noise.of(*noise),
             as_jax(1 / self.rate),
+            delay=0 if self.open_loop else built.scenario.spec.loop.delay,
         )
         self._random = np.random.default_rng(built.seed)
         self._plant = plant_of(built.rig, self._crew.actuators, self._pushes(np.zeros(1)))
@@ -265,6 +271,7 @@ def _pilot(crew: Crew, ticks: dict[str, Any], around: Surroundings) -> Pilot:
         noise=crew.noise,
         shake=ticks["shake"],
         period=crew.period,
+        delay=crew.delay,
     )
 
 

@@ -1,4 +1,4 @@
-"""What can be opened and where can be listened, found out before anything is served."""
+"""What can be opened and where can be listened, found out before it is done."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import socket
 from pathlib import Path
 
 from skyrig.errors import InputError
+from skyrig.flight.flight import Flight
+from skyrig.scenario.parse import parse, read_values
+from skyrig.scenario.parts import RigParts, rig_parts
 
 TRIES = 50
 """Ports looked at, one after the other."""
@@ -18,6 +21,17 @@ def is_flight(what: str | Path) -> bool:
     with contextlib.suppress(OSError):
         return path.suffix == ".npz" or (path.is_dir() and (path / "flight.npz").exists())
     return False
+
+
+def parts_of(flight: Flight) -> RigParts:
+    """What a recorded flight's rig was made of, by the scenario it carries; files it names stay shut."""
+    if not flight.scenario:
+        raise InputError(f"The flight {flight.name!r} does not carry its scenario, so it cannot be drawn.")
+    where = f"scenario of the flight {flight.name!r}"
+    parts = rig_parts(parse(read_values(flight.scenario, where), where).rig, where)
+    if (parts.count, len(parts.cables)) != (flight.rig.count, flight.cables.tension.shape[1]):
+        raise InputError(f"The {where} is of another rig than its arrays, so it cannot be drawn.")
+    return parts
 
 
 def free_port(host: str, port: int) -> int:

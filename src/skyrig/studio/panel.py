@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import viser
 
+from skyrig import files
 from skyrig.errors import FlightDiverged, InputError
 from skyrig.studio import readouts
 from skyrig.studio.session import View
@@ -13,6 +14,7 @@ from skyrig.studio.tab_flights import FlightsTab
 from skyrig.studio.tab_hands import HandsTab
 from skyrig.studio.tab_scenario import ScenarioTab
 from skyrig.studio.tab_view import ViewTab
+from skyrig.studio.telling import brief, complain
 
 if TYPE_CHECKING:
     from skyrig.studio.app import Studio
@@ -52,22 +54,29 @@ class Panel:
 
     def say(self, text: str) -> None:
         """Tell everybody what could not be done, or take it back."""
-        self._text = text
-        self.studio.put(self.message, readouts.message(text))
+        self._text = self._brief(text)
+        self.studio.put(self.message, readouts.message(self._text))
+
+    def _brief(self, text: str) -> str:
+        sent = (field.value for field in self.studio.inbox.fields.values())
+        return brief(text, [value for value in sent if isinstance(value, str)])
 
     def trying(self, action: Any) -> Any:
-        """`action` as a callback: what it refuses is told on the page, and all else goes on."""
+        """`action` as a callback: what it refuses is told on the page, and all else goes on.
+
+        Whatever it opens must lie in the folders that the studio was started with.
+        """
 
         def run(event: Any) -> None:
             if event.client is None:
                 return
             try:
-                action(event)
+                with files.only_under(self.studio.folders):
+                    action(event)
             except (InputError, FlightDiverged) as error:
                 self.say(str(error))
             except Exception as error:
-                self.say(f"That did not work: {error}")
-                raise
+                self.say(f"That did not work: {complain(error)}.")
             else:
                 self.say("")
 
@@ -81,7 +90,7 @@ class Panel:
         about = "A recorded flight" if flight is not None else scenario.description if scenario else ""
         self.studio.put(self.status, readouts.status(view, name, about))
         if session.message:
-            self.studio.put(self.message, readouts.message(session.message))
+            self.studio.put(self.message, readouts.message(self._brief(session.message)))
         if view is None:
             return
         low, high = view.span
@@ -113,11 +122,8 @@ class Panel:
         self.scrub = gui.add_slider("Time (s)", 0.0, 1.0, 0.01, 0.0, hint="Look back at what was flown")
         repeat = gui.add_checkbox("Repeat", False, hint="Begin anew at the scenario's end")
 
-        def set_speed(event: Any) -> None:
-            with session.lock:
-                session.speed = float(event.target.value.removesuffix("x"))
-            session.play(session.playing)
-
-        speed.on_update(self.trying(set_speed))
+        speed.on_update(
+            self.trying(lambda event: session.set_speed(float(event.target.value.removesuffix("x"))))
+        )
         self.scrub.on_update(self.trying(lambda event: session.scrub(event.target.value)))
         repeat.on_update(self.trying(lambda event: setattr(session, "repeat", event.target.value)))

@@ -185,7 +185,10 @@ def _wait_for_drawing(studio: Studio) -> None:
 
 
 def _render(client: Any, size: tuple[int, int]) -> np.ndarray:
-    picture = client.get_render(height=size[1], width=size[0], transport_format="png", timeout=120.0)
+    try:
+        picture = client.get_render(height=size[1], width=size[0], transport_format="png", timeout=120.0)
+    except (RuntimeError, TimeoutError):
+        raise InputError("The viewer's browser gave no picture.") from None
     if picture.shape[2] == 4:  # over the page's own background
         share = picture[..., 3:].astype(float) / 255
         picture = (picture[..., :3] * share + 255 * (1 - share)).astype(np.uint8)

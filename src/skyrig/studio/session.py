@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skyrig import checks
+from skyrig.errors import InputError
 from skyrig.flight.flight import Flight, FlightEvent
 from skyrig.flight.frames import Frames, of_flight
 from skyrig.scenario import Scenario
@@ -16,6 +18,9 @@ from skyrig.studio.engine import COMPILING, MOST_EVENTS, READY, Engine
 
 if TYPE_CHECKING:
     from skyrig.studio.live import Hands
+
+MOST_ACTS = 20
+"""Pokes and cuts that wait while nothing flies."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,21 +113,31 @@ class Session(Engine):
         """Whether there is something left to be flown while paused."""
         return self._steps > 0
 
+    def set_speed(self, speed: float) -> None:
+        """Let `speed` seconds of flight pass in one of real time."""
+        with self.lock:
+            self.speed = float(checks.positive("The speed", speed))
+            self.play(self.playing)
+
     def scrub(self, moment: float) -> None:
         """Pause, and look at what was at `moment` (s)."""
         with self.lock:
-            self.playing, self.cursor = False, float(moment)
+            self.playing, self.cursor = False, float(checks.numbers("The moment", moment))
 
     def do(self, act: Any) -> None:
         """Poke or cut as soon as the simulation goes on."""
         with self.lock:
+            if len(self._acts) >= MOST_ACTS:
+                raise InputError(f"{MOST_ACTS} pokes and cuts wait to be done already: let it fly on first.")
             self._acts.append(act)
+            self.message = "" if self.status == READY else self.message
 
     def hold(self, change: Callable[[Hands], Hands]) -> None:
         """Change what hands do to the rig."""
         with self.lock:
             if self._live is not None:
                 self._live.hands = change(self._live.hands)
+                self.message = "" if self.status == READY else self.message
 
     @property
     def hands(self) -> Hands | None:

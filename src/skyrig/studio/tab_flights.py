@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skyrig.errors import InputError
 from skyrig.flight import playback
 from skyrig.flight.flight import Flight
+from skyrig.flight.storage import load
 from skyrig.studio.pictures import MOST_SECONDS, SIZE, gif, png
 
 if TYPE_CHECKING:
     from skyrig.studio.panel import Panel
 
 NONE = "(none)"
+MOST_FOUND = 200
+"""Flights that are offered."""
+MOST_BYTES = 2**28
+"""No flight that is opened from the page is larger, packed or unpacked."""
 
 
 class FlightsTab:
@@ -34,19 +40,35 @@ class FlightsTab:
             picture = gui.add_button("Save picture", hint="What your camera sees, as PNG")
             self.seconds = gui.add_number("Film (s)", 5.0, min=0.5, max=MOST_SECONDS, step=0.5)
             film = gui.add_button("Save film", hint="The seconds up to the shown moment, as GIF")
-        html.on_click(panel.trying(self._export))
-        picture.on_click(panel.trying(self._picture))
-        film.on_click(panel.trying(self._film))
+        self._busy = threading.Lock()
+        html.on_click(panel.trying(self._alone(self._export)))
+        picture.on_click(panel.trying(self._alone(self._picture)))
+        film.on_click(panel.trying(self._alone(self._film)))
         self.refresh()
         again.on_click(panel.trying(lambda event: self.refresh()))
-        open_.on_click(panel.trying(lambda event: self._open()))
-        overlay.on_click(panel.trying(lambda event: self.studio.overlay(Flight.load(self._chosen()))))
+        open_.on_click(panel.trying(self._alone(lambda event: self.studio.show(self._chosen()))))
+        overlay.on_click(panel.trying(self._alone(lambda event: self.studio.overlay(self._chosen()))))
         without.on_click(panel.trying(lambda event: self.studio.overlay(None)))
 
     def refresh(self) -> None:
-        """Look again for flights in the folder of flights."""
-        found = sorted(self.studio.flights.glob("*/flight.npz")) if self.studio.flights.is_dir() else []
-        self.known.options = (NONE, *(str(path.parent) for path in found[:200]))
+        """Look again for flights in the folders of flights."""
+        found = [
+            path.parent for folder in self.studio.folders for path in sorted(folder.glob("*/flight.npz"))
+        ]
+        self.known.options = (NONE, *dict.fromkeys(str(path) for path in found[:MOST_FOUND]))
+
+    def _alone(self, action: Any) -> Any:
+        """`action`, one at a time: a flight, a film take memory and time."""
+
+        def run(event: Any) -> None:
+            if not self._busy.acquire(blocking=False):
+                raise InputError("Something is being opened or saved already: wait for it.")
+            try:
+                action(event)
+            finally:
+                self._busy.release()
+
+        return run
 
     def _export(self, event: Any) -> None:
         flown, parts = self.studio.session.everything(), self.studio.parts
@@ -87,17 +109,14 @@ class FlightsTab:
         what = session.flight or session.scenario
         return "skyrig" if what is None else what.name
 
-    def _open(self) -> None:
-        self.studio.session.show(Flight.load(self._chosen()))
-
-    def _chosen(self) -> Path:
+    def _chosen(self) -> Flight:
         text = self.path.value.strip() or self.known.value
         if text in ("", NONE):
             raise InputError("Choose a flight, or give its path.")
-        return Path(text)
+        return load(Path(text), MOST_BYTES)
 
 
 def _fitting(client: Any) -> tuple[int, int]:
     """A picture's size no larger than the viewer's own."""
     wide, high = int(client.camera.image_width), int(client.camera.image_height)
-    return min(wide, SIZE[0]), min(high, SIZE[1])
+    return min(max(wide, 16), SIZE[0]), min(max(high, 16), SIZE[1])

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 NOBODY = "–"
 HANDLE = 0.6
 """How long the arrows of the handle are (m)."""
+LIMITS = ((-15.0, 15.0), (-15.0, 15.0), (0.1, 15.0))
+"""From where to where the handle goes (m)."""
 
 
 class HandsTab:
@@ -31,7 +33,7 @@ class HandsTab:
         )
         with gui.add_folder("Poke the payload"):
             self.corner: Any = gui.add_dropdown("Where", ("centre",))
-            self.impulse = gui.add_vector3("Impulse (N s)", (0.0, 0.0, 0.08), step=0.01)
+            self.impulse = _vector(gui, "Impulse (N s)", (0.0, 0.0, 0.08), 0.01, 10.0)
             poke = gui.add_button("Poke")
         with gui.add_folder("Cut a cable"):
             self.cable: Any = gui.add_dropdown("Cable", (NOBODY,))
@@ -41,8 +43,8 @@ class HandsTab:
             self.share = gui.add_slider("Thrust left", 0.0, 1.0, 0.05, 1.0)
             heal = gui.add_button("All back to full")
         with gui.add_folder("Push steadily", expand_by_default=False):
-            self.force = gui.add_vector3("Force (N)", (0.0, 0.0, 0.0), step=0.05)
-            self.torque = gui.add_vector3("Torque (N m)", (0.0, 0.0, 0.0), step=0.005)
+            self.force = _vector(gui, "Force (N)", (0.0, 0.0, 0.0), 0.05, 100.0)
+            self.torque = _vector(gui, "Torque (N m)", (0.0, 0.0, 0.0), 0.005, 10.0)
             stop = gui.add_button("No push")
         self.steer.on_update(panel.trying(self._steer))
         poke.on_click(panel.trying(self._poke))
@@ -140,7 +142,7 @@ class HandsTab:
             "/handle",
             scale=HANDLE,
             disable_rotations=parts.payload.is_point,
-            translation_limits=((-15.0, 15.0), (-15.0, 15.0), (0.1, 15.0)),
+            translation_limits=LIMITS,
             position=frame.wanted_position[0],
             wxyz=frame.wanted_attitude[0],
             depth_test=False,
@@ -151,10 +153,17 @@ class HandsTab:
     def _command(self) -> None:
         handle = self._handle
         if handle is not None:
-            pose = (np.array(handle.position, float), euler_angles(np.array(handle.wxyz, float)))
+            place = np.clip(np.array(handle.position, float), *np.transpose(LIMITS))
+            turn = np.array(handle.wxyz, float)
+            pose = (place, euler_angles(turn / np.linalg.norm(turn)))
             self.studio.session.hold(lambda hands: corrected(hands, pose=pose))
 
     def _drop_handle(self) -> None:
         handle, self._handle = self._handle, None
         if handle is not None:
             handle.remove()
+
+
+def _vector(gui: Any, label: str, value: tuple[float, float, float], step: float, most: float) -> Any:
+    """A field for three numbers of size `most` at most."""
+    return gui.add_vector3(label, value, step=step, min=(-most,) * 3, max=(most,) * 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skyrig.planning import REFERENCES
-from skyrig.scenario import names
+from skyrig.scenario import load, names
 from skyrig.scenario.controllers import CONTROLLERS
 from skyrig.studio.edits import MIXED, Form, edited, form_of
 from skyrig.vehicles import airframe_names, payload_names
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from skyrig.studio.panel import Panel
 
 PICK = "(pick one)"
-_TEMPLATES = {
+TEMPLATES = {
     "hover": "{type: hover, start: [0.0, 0.0, 1.5], duration: 20.0}",
     "circle": "{type: circle, radius: 1.0, period: 6.0, ramp: 6.0, turns: 3, start: [1.0, 0.0, 1.5]}",
     "figure-8": "{type: figure-8, amplitude: [1.5, 0.75], period: 10.0, ramp: 10.0, turns: 2, "
     "start: [0.0, 0.0, 1.5]}",
     "line": "{type: line, start: [0.0, 0.0, 1.0], end: [2.0, 0.0, 1.5], duration: 5.0}",
-    "waypoints": "{type: waypoints, points: [[0, 0, 1], [1, 1, 1.5], [2, 0, 1]], duration: 8.0}",
+    "waypoints": "{type: waypoints, points: [[0, 0, 1], [1, 1, 1.5], [2, 0, 1]], durations: [4.0, 4.0]}",
     "rotation": "{type: rotation, start: [0.0, 0.0, 1.5], amplitude: [0.0, 0.0, 0.5], period: 6.0}",
 }
 
@@ -43,7 +43,7 @@ class ScenarioTab:
             self.mechanism = gui.add_dropdown("Joined by", ("cables", "links"))
             self.lengths = gui.add_text("Lengths (m)", "0.5", hint="Of the cables: one, or one a cable")
         with gui.add_folder("Reference", expand_by_default=False):
-            self.motion = gui.add_dropdown("Start from", (PICK, *(n for n in REFERENCES if n in _TEMPLATES)))
+            self.motion = gui.add_dropdown("Start from", (PICK, *(n for n in REFERENCES if n in TEMPLATES)))
             self.reference = gui.add_text("YAML", "", multiline=True, hint="Type and parameters, SI units")
         with gui.add_folder("Controller and noise", expand_by_default=False):
             self.controller = gui.add_dropdown("Controller", tuple(CONTROLLERS))
@@ -115,12 +115,12 @@ class ScenarioTab:
         )
 
     def _open(self, event: Any) -> None:
-        if event.target.value != PICK:
-            self.panel.studio.open(event.target.value)
+        if event.target.value in names():
+            self.panel.studio.session.open(load(event.target.value))
 
     def _template(self, event: Any) -> None:
-        if event.target.value in _TEMPLATES:
-            self.reference.value = _TEMPLATES[event.target.value]
+        if event.target.value in TEMPLATES:
+            self.reference.value = TEMPLATES[event.target.value]
 
     def _apply(self, event: Any) -> None:
         session = self.panel.studio.session

@@ -1,0 +1,189 @@
+"""Controllers of somebody's own: loaded from a file, made for a scenario, and remembered by name and hash."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import sys
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from skyrig.errors import InputError
+from skyrig.files import read_yaml
+from skyrig.scenario.sentences import shown
+from skyrig.scenario.spec import Own
+
+if TYPE_CHECKING:
+    from skyrig.scenario.build import Built
+
+CALL = "(t, target, measurement) -> (thrust, moment)"
+_MOST_WORDS = 300
+"""Longest quote of an error; JAX's run over pages."""
+
+
+def load(text: str) -> tuple[Any, Own]:
+    """What NAME is in FILE.py, for `FILE.py:NAME`, and its trace; the file runs as any program does."""
+    file, colon, name = text.rpartition(":")
+    if not colon or not name.isidentifier():
+        raise InputError(f"--controller must be FILE.py:NAME, not {text!r}.")
+    path = Path(file)
+    if path.suffix != ".py" or not path.is_file():
+        raise InputError(f"--controller must name a Python file, but {file!r} is none.")
+    own = Own(name=name, file=file, sha256=_hash(path))
+    module_name = f"_own_{path.stem}"  # of its own, so that a mine.py named like a package hides nothing
+    spec = importlib.util.spec_from_file_location(module_name, path.resolve())
+    if spec is None or spec.loader is None:
+        raise InputError(f"--controller {file!r} cannot be loaded as Python.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+    except InputError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(f"--controller {file!r} cannot be loaded: {fault(error, path)}.") from error
+    if not hasattr(module, name):
+        raise InputError(f"--controller {file!r} has no {name!r}.")
+    return getattr(module, name), own
+
+
+def made(given: Any, built: Built) -> Any:
+    """The controller that `given` is, or that it makes for a built scenario.
+
+    Args:
+        given: A `skyrig.control.Controller`; a callable `(t, target, measurement)`; a class of either; or a
+            function that makes one. A class is made by its `build(built)` if it has one. Classes and
+            functions that need one argument get the built scenario, and those that need none get none.
+        built: What will be flown.
+    """
+    from skyrig.control import Controller
+
+    if isinstance(given, Controller):
+        return given
+    if not callable(given):
+        raise InputError(f"controller must be a callable {CALL}, or make one, not {shown(given)}.")
+    name = getattr(given, "__name__", type(given).__name__)
+    if inspect.isclass(given):
+        controller = _instance(given, name, built)
+    elif _takes(given, 3):
+        return given
+    elif _takes(given, 1) or _takes(given, 0):
+        controller = given(built) if _takes(given, 1) else given()
+    else:
+        raise InputError(_wrong_call(given, name))
+    if isinstance(controller, Controller):
+        return controller
+    if not callable(controller):
+        raise InputError(f"{name} must make a controller or a callable {CALL}, not {shown(controller)}.")
+    if not _takes(controller, 3):
+        raise InputError(_wrong_call(controller, type(controller).__name__))
+    return controller
+
+
+def trace(given: Any) -> Own:
+    """Name, file and hash of a controller handed over in Python; no file where it was typed in."""
+    kind: Any = given if inspect.isclass(given) or inspect.isroutine(given) else type(given)
+    name = str(getattr(kind, "__qualname__", type(given).__name__))
+    path = Path(_source(kind))
+    if path.suffix != ".py" or not path.is_file():
+        return Own(name=name)
+    here = Path.cwd()
+    file = path.relative_to(here) if path.is_relative_to(here) else path
+    return Own(name=name, file=str(file), sha256=_hash(path))
+
+
+def trace_in(scenario: str) -> Own | None:
+    """Whose own controller flew, by a flight's scenario as YAML; None if nobody's."""
+    try:
+        controller = read_yaml(scenario, "scenario").get("controller")
+        own = controller.get("own") if isinstance(controller, Mapping) else None
+        return None if own is None else msgspec.convert(own, Own)
+    except (InputError, msgspec.ValidationError):
+        return None
+
+
+def need_none(own: Own | None, where: str, name: str) -> None:
+    """Refuse to fly with the named controller what a flight says was flown by somebody's own."""
+    if own is None:
+        return
+    again = f"give --controller {own.file}:{own.name}" if own.file else "hand it over"
+    raise InputError(
+        f"{where}: controller.own says that {own.name!r} flew this: {again} to fly it again, "
+        f"or remove controller.own to fly {name!r}."
+    )
+
+
+def fault(error: BaseException, path: Path) -> str:
+    """What went wrong in somebody's own file, and in which line of it."""
+    if isinstance(error, SyntaxError):
+        return f"{path}, line {error.lineno}: {error.msg}"
+    frames = traceback.extract_tb(error.__traceback__)
+    whole = path.resolve()
+    lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == whole]
+    words = " ".join(str(error).split()).rstrip(".")
+    words = words if len(words) <= _MOST_WORDS else f"{words[:_MOST_WORDS]}..."
+    place = f"{path}, line {lines[-1]}: " if lines else ""
+    return f"{place}{type(error).__name__}: {words}" if words else f"{place}{type(error).__name__}"
+
+
+def _instance(kind: Any, name: str, built: Built) -> Any:
+    """An object of a class, made for a scenario."""
+    make = getattr(kind, "build", None)
+    if callable(make):
+        return make(built)
+    fields = getattr(kind, "__dataclass_fields__", {})
+    needed = [each for each in _needed(kind) if each in fields]
+    if needed or not (_takes(kind, 1) or _takes(kind, 0)):
+        listed = ", ".join(needed or _needed(kind))
+        raise InputError(
+            f"class {name} needs {listed}: give it a static method build(built) that makes one for a built "
+            "scenario, or values of its own."
+        )
+    return kind(built) if len(_needed(kind)) == 1 else kind()
+
+
+def _needed(given: Any) -> list[str]:
+    """Names of the arguments that a callable cannot do without."""
+    try:
+        parameters = inspect.signature(given).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    many = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [it.name for it in parameters if it.default is inspect.Parameter.empty and it.kind not in many]
+
+
+def _takes(given: Any, count: int) -> bool:
+    """Whether a callable can be called with so many arguments; if it does not say, it can."""
+    try:
+        inspect.signature(given).bind(*[None] * count)
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+    return True
+
+
+def _wrong_call(given: Any, name: str) -> str:
+    needed = ", ".join(_needed(given))
+    wrap = " Wrap a law for the compiled loop in skyrig.control.Function." if len(_needed(given)) == 4 else ""
+    return f"controller {name} must be called as {CALL}, but takes ({needed}).{wrap}"
+
+
+def _source(kind: Any) -> str:
+    """The file in which a function, or the call of a class, was written; '' if unknown."""
+    law = kind
+    if inspect.isclass(kind):
+        law = next((vars(each)["__call__"] for each in kind.__mro__ if "__call__" in vars(each)), None)
+        law = getattr(law, "method", law)  # as equinox wraps a module's methods
+    code = getattr(inspect.unwrap(law) if callable(law) else None, "__code__", None)
+    return "" if code is None else str(code.co_filename)
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,223 @@
+"""Whether a flight flew as asked, and if not, what went wrong first: the same for one flight and for many.
+
+docs/flights.md says it in full. What is judged is the true motion at the end of every physics step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skyrig.contacts import NONE, Contact, Outlines, named, outlines, touching
+from skyrig.flight.flight import Flight, RigData
+from skyrig.scenario.limits import limits_of
+from skyrig.scenario.spec import Limits
+from skyrig.turns import between
+
+FLEW = "flew"
+DIVERGED = "diverged"
+NOT_FLOWN = "not flown"
+WORDS = (FLEW, "crashed", "collided", "left arena", "lost load", "off reference", DIVERGED, NOT_FLOWN)
+"""What a verdict may be."""
+LOOSE = 0.2
+"""How long no cable may hold the payload at a flight's end (s): it falls 0.2 m meanwhile."""
+_AT_ONCE = 4096
+"""Instants looked at together, which bounds the memory it takes."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a flight went."""
+
+    word: str
+    """One of `WORDS`."""
+    reason: str = ""
+    """What went wrong, when and where, in one sentence; empty if nothing did."""
+    time: float | None = None
+    """When it went wrong (s), if there was such an instant."""
+
+    @property
+    def flew(self) -> bool:
+        """Whether the flight flew as asked."""
+        return self.word == FLEW
+
+    @property
+    def line(self) -> str:
+        """All of it on one line."""
+        return "flew as asked." if self.flew else f"{self.word}: {self.reason}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        return {"word": self.word, "reason": self.reason, "time": self.time}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a flight is judged by."""
+
+    end: float
+    """When it ended (s)."""
+    contact: Contact | None = None
+    """What touched first, if anything did."""
+    time: float = 0.0
+    """When (s)."""
+    place: Sequence[float] = (0.0, 0.0, 0.0)
+    """Where the body was, or the vehicle of a cable (m)."""
+    held: float | None = None
+    """When a cable last held the payload (s); None if none ever did, or rigid links do."""
+    released: bool = False
+    """Whether the scenario cut every cable, and let the payload go."""
+    position: float | None = None
+    """Payload's distance from its reference at the end (m)."""
+    attitude: float | None = None
+    """Payload's angle from its reference at the end (rad)."""
+    vehicles: Sequence[float] = ()
+    """Each vehicle's distance from its reference at the end (m)."""
+
+
+def judge(outcome: Outcome, limits: Limits) -> Verdict:
+    """The verdict: what went wrong first, and at the end whether the flight is where it should be."""
+    touched = _touched(outcome) if outcome.contact is not None else None
+    held = outcome.held
+    lost = held is not None and not outcome.released and outcome.end - held > LOOSE
+    if held is not None and lost and (touched is None or held < outcome.time):
+        return Verdict("lost load", f"No cable holds the payload from t = {held:.4g} s on.", held)
+    if touched is not None:
+        return touched
+    if outcome.position is not None and not outcome.released:
+        if not outcome.position <= limits.position:
+            return _far("The payload", outcome.position, limits.position, "m")
+        if outcome.attitude is not None and not outcome.attitude <= limits.attitude:
+            return _far("The payload", outcome.attitude, limits.attitude, "rad")
+    for k, apart in enumerate(outcome.vehicles):
+        if not apart <= limits.position:
+            return _far(f"Vehicle {k}", apart, limits.position, "m")
+    return Verdict(FLEW)
+
+
+def verdict(flight: Flight, limits: Limits | None = None) -> Verdict:
+    """The verdict on a recorded flight, by `limits` or those of its scenario."""
+    asked = limits_of(flight.scenario) if limits is None else limits
+    return judge(outcome_of(flight, asked), asked)
+
+
+def outcome_of(flight: Flight, limits: Limits) -> Outcome:
+    """What a recorded flight is judged by."""
+    cuts = {event.cable: event.time for event in flight.events if event.kind == "cut"}
+    cables = flight.cables.taut.shape[1]
+    released = 0 < cables <= len(cuts)
+    row, number = _first_contact(flight, limits, max(cuts.values()) if released else np.inf)
+    taut = flight.times[flight.cables.taut.any(axis=1)] if cables else flight.times[:0]
+    position = attitude = None
+    apart: list[float] = []
+    if flight.reference is not None:
+        position = float(np.linalg.norm(flight.payload.position[-1] - flight.reference.position[-1]))
+        if not flight.rig.payload_is_point:
+            attitude = float(between(flight.reference.attitude[-1:], flight.payload.attitude[-1:])[0])
+    if flight.vehicle_references is not None:
+        gaps = flight.vehicles.position[-1] - flight.vehicle_references.position[-1]
+        apart = np.linalg.norm(gaps, axis=1).tolist()
+    contact = None if number == NONE else named(flight.rig.count, cables)[number]
+    return Outcome(
+        end=float(flight.times[-1]),
+        contact=contact,
+        time=float(flight.times[row]),
+        place=_place(contact, flight.payload.position[row], flight.vehicles.position[row]),
+        held=float(taut[-1]) if len(taut) else None,
+        released=released,
+        position=position,
+        attitude=attitude,
+        vehicles=apart,
+    )
+
+
+def outlines_of(rig: RigData, limits: Limits) -> Outlines:
+    """What the bodies of a rig look like, and where they may be."""
+    slung = rig.mechanism == "cables"
+    return outlines(
+        rig.payload_corners,
+        rig.vehicle_radius,
+        rig.attachments if slung else np.zeros((0, 3)),
+        rig.hooks if slung else np.zeros((0, 3)),
+        None if isinstance(limits.ground, str) else limits.ground,
+        None if limits.arena is None else np.asarray(limits.arena),
+    )
+
+
+def outcome_of_lane(it: Any, lane: int) -> Outcome:
+    """What one flight of a batch is judged by, from the batch's `sim.tally.Tally` in NumPy's arrays."""
+    vehicles, cables = it.busy.shape[0], it.taut.shape[0]
+    number = int(it.contact[lane])
+    contact = None if number == NONE else named(vehicles, cables)[number]
+    held = float(it.held[lane])
+    places = it.places[:, :, lane].T
+    return Outcome(
+        end=float(it.time[lane]),
+        contact=contact,
+        time=float(it.contact_time[lane]),
+        place=_place(contact, places[0], places[1:]),
+        held=held if np.isfinite(held) else None,
+        released=bool(cables and it.severed[:, lane].all()),
+        position=None if it.position is None else float(it.position.last[lane]),
+        attitude=None if it.attitude is None else float(it.attitude.last[lane]),
+        vehicles=() if it.vehicles is None else it.vehicles.last[:, lane].tolist(),
+    )
+
+
+def _first_contact(flight: Flight, limits: Limits, released: float) -> tuple[int, int]:
+    """Row and number of a recorded flight's first contact; the last row and -1 if there is none."""
+    shape = Outlines(*(part[..., None] for part in outlines_of(flight.rig, limits)))
+    for start in range(0, len(flight.times), _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        found = touching(
+            shape,
+            (flight.payload.position[rows].T, flight.payload.attitude[rows].T),
+            (
+                np.moveaxis(flight.vehicles.position[rows], 0, -1).swapaxes(0, 1),
+                np.moveaxis(flight.vehicles.attitude[rows], 0, -1).swapaxes(0, 1),
+            ),
+            flight.cables.taut[rows].T,
+            flight.times[rows] > released,
+        )
+        if (found != NONE).any():
+            row = int(np.argmax(found != NONE))
+            return start + row, int(found[row])
+    return len(flight.times) - 1, NONE
+
+
+def _place(contact: Contact | None, payload: np.ndarray, vehicles: np.ndarray) -> list[float]:
+    """Where the body of a contact is, of a cable's the vehicle or payload that it touches."""
+    if contact is None:
+        return [0.0, 0.0, 0.0]
+    body = contact.second if contact.kind.startswith("cable") else contact.first
+    return (payload if body == 0 else vehicles[body - 1]).tolist()
+
+
+def _touched(outcome: Outcome) -> Verdict:
+    contact = outcome.contact
+    assert contact is not None
+    first, second = (_body(body) for body in (contact.first, contact.second))
+    word, said = {
+        "ground": ("crashed", f"{first} touches the ground"),
+        "vehicles": ("collided", f"{first} touches {second.lower()}"),
+        "payload-vehicle": ("collided", f"{first} touches {second.lower()}"),
+        "cable-vehicle": ("collided", f"Cable {contact.first} touches {second.lower()}"),
+        "cable-payload": ("collided", f"Cable {contact.first} runs through the payload"),
+        "arena": ("left arena", f"{first} leaves the arena"),
+    }[contact.kind]
+    x, y, z = (round(value, 2) + 0.0 for value in outcome.place)
+    place = f"({x:.2f}, {y:.2f}, {z:.2f}) m"
+    return Verdict(word, f"{said} at t = {outcome.time:.4g} s, near {place}.", outcome.time)
+
+
+def _body(body: int) -> str:
+    return "The payload" if body == 0 else f"Vehicle {body - 1}"
+
+
+def _far(who: str, apart: float, most: float, unit: str) -> Verdict:
+    return Verdict(
+        "off reference", f"{who} ends {apart:.3g} {unit} from its reference, more than {most:g} {unit}."
+    )
