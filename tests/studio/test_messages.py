@@ -87,7 +87,9 @@ def studio(folder: Path) -> Iterator[Studio]:
 
 @pytest.fixture
 def client(studio: Studio) -> Iterator[Bare]:
+    before = studio.session.number
     studio.session.reset()
+    until(lambda: studio.session.number > before)  # it is done by another thread, a little later
     with bare(studio.address) as one:
         until(lambda: studio.server.get_clients() and "Other changes" in one.fields and "Open" in one.fields)
         until(lambda: studio.session.status == "ready" and studio.session._wanted is None)
