@@ -42,7 +42,7 @@ def page(studio: Studio, path: str = "/", **headers: str) -> http.client.HTTPRes
             link.putheader(name, each)
     link.endheaders()
     answer = link.getresponse()
-    answer.body = answer.read()  # type: ignore[attr-defined]
+    answer.body = answer.read()
     link.close()
     return answer
 
@@ -52,7 +52,7 @@ def socket(studio: Studio, path: str = "/", **headers: str) -> int:
     address = f"ws://127.0.0.1:{studio.server.get_port()}{path}"
     own = {"additional_headers": headers} if headers else {}
     try:
-        with connect(address, subprotocols=[PROTOCOL], compression=None, **own) as link:  # type: ignore[arg-type]
+        with connect(address, subprotocols=[PROTOCOL], compression=None, **own) as link:
             assert link.recv(timeout=30)
             return 101
     except InvalidStatus as refusal:
@@ -63,7 +63,7 @@ def test_own_addresses_come_in(closed_studio: Studio) -> None:
     port = closed_studio.server.get_port()
     for host in (f"127.0.0.1:{port}", f"localhost:{port}", f"LOCALHOST:{port}", f"[::1]:{port}"):
         answer = page(closed_studio, Host=host)
-        assert answer.status == 200 and b"<html" in answer.body  # type: ignore[attr-defined]
+        assert answer.status == 200 and b"<html" in answer.body
         assert page(closed_studio, Host=host, Origin=f"http://{host}").status == 200
     assert socket(closed_studio) == 101, "a script is no page and gives no origin"
     for host in (f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}"):
@@ -88,7 +88,7 @@ def test_other_hosts_stay_out(closed_studio: Studio) -> None:
     ):
         answer = page(closed_studio, Host=host)
         assert answer.status in (400, 403), host
-        assert b"evil" not in answer.body and len(answer.body) < 200  # type: ignore[attr-defined]
+        assert b"evil" not in answer.body and len(answer.body) < 200
 
 
 def test_other_origins_stay_out(closed_studio: Studio) -> None:
@@ -156,7 +156,7 @@ def test_what_host_names_is_an_own_address() -> None:
 
 def test_an_unknown_viser_is_not_served(monkeypatch: pytest.MonkeyPatch) -> None:
     real = websockets.asyncio.server.serve
-    elsewhere = viser.infra._infra.websockets  # type: ignore[attr-defined]
+    elsewhere = viser.infra._infra.websockets
 
     class Otherwise:
         """A viser that calls its server by another name."""
@@ -168,7 +168,7 @@ def test_an_unknown_viser_is_not_served(monkeypatch: pytest.MonkeyPatch) -> None
         )
         asyncio: Any = type("asyncio", (), {"server": type("server", (), {"serve": real})})
 
-    monkeypatch.setattr(viser.infra._infra, "websockets", Otherwise)  # type: ignore[attr-defined]
+    monkeypatch.setattr(viser.infra._infra, "websockets", Otherwise)
     with pytest.raises(InputError, match="cannot guard viser"):
         Studio(port=0)
     monkeypatch.undo()

@@ -74,7 +74,7 @@ def test_the_mechanism_changes_both_ways() -> None:
         ({"mass": 99.0}, "the team pushes 12.72 N at most"),
         ({"lengths": "0.5, x"}, "must be numbers separated by commas"),
         ({"lengths": "0.5, 0.6"}, "rig.cables.length"),
-        ({"reference": "{type: circel}"}, "such as circle"),
+        ({"reference": "{type: circel}"}, "did you mean 'circle'"),
         ({"reference": "{type: [}"}, "YAML"),
         ({"gains": "{postion: 2}"}, "did you mean 'position'"),
         ({"kind": MIXED, "team": "dragonfly, rice, race"}, "rice"),

@@ -12,6 +12,7 @@ from skyrig.control.attitude import (
     least_turn,
     turning,
     turning_moment,
+    turning_spin,
     within_reach,
 )
 
@@ -69,7 +70,7 @@ def test_errors_die_away_with_the_poles_asked_for():
     np.testing.assert_allclose(way.error, slip, rtol=1e-5)
     np.testing.assert_allclose(way.rate_error, slip_rate, rtol=1e-5)
     bandwidth, damping = jnp.asarray([20.0, 15.0, 6.0]), jnp.asarray(0.8)
-    moment = turning_moment(inertia, rate, way, bandwidth, damping)
+    moment = turning_moment(inertia, rate, turning_spin(way, bandwidth, damping))
     spin = np.linalg.solve(inertia, moment - np.cross(rate, inertia @ rate))
     relaxed = spin - way.spin
     np.testing.assert_allclose(relaxed, bandwidth**2 * slip + 1.6 * bandwidth * slip_rate, rtol=1e-4)

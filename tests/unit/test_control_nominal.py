@@ -23,7 +23,7 @@ TIMES = np.array([4.7, 6.9, 9.4])
 
 def at_ticks(controller):
     """The same controller, looking at the tick itself and not at the middle of the hold."""
-    return eqx.tree_at(lambda c: c.period, controller, jnp.asarray(0.0))
+    return eqx.tree_at(lambda c: c.late.period, controller, jnp.asarray(0.0))
 
 
 def quaternion(matrix):

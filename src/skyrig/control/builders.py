@@ -64,7 +64,7 @@ def cables(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, 
     known = {
         "position": Gain(np.array([slow / 8, slow / 8, slow / 6]), "3"),
         "attitude": Gain(np.array([slow / 4, slow / 4, slow / 8]), "3"),
-        "integral": Gain(min(0.6, slow / 32), zero=True),
+        "integral": Gain(min(0.8, slow / 25), zero=True),
         "cable": Gain(0.35 * tilt, "n"),
         "vehicle": Gain(vehicle, "3n"),
         "follow": Gain(0.15 * tilt, "n"),

@@ -34,11 +34,11 @@ LONGER, SHORTER = 2.0, 0.2
 STILL = 0.05
 """A cable is learnt while its ends part or meet more slowly than this, and noise (m/s)."""
 EARLY = 30.0
-"""For so many ticks a cable's length is learnt however far from it the cable seems, and none is cut (1)."""
+"""For so many noisy ticks a cable's length is learnt however far from it it seems, and none is cut (1)."""
 SNAP = 0.2
 """Ends that part and stop within a tick have come taut if they stop by more than this, and noise (m/s)."""
 LASTING = 0.03
-"""A cable is cut when it has been too long for so much time (s)."""
+"""A cable is cut when it has been too long for so much time, if distances are noisy (s)."""
 
 
 class Margins(eqx.Module):
@@ -52,6 +52,10 @@ class Margins(eqx.Module):
     """The vehicle of a cable this much shorter than its length hangs on nothing (m)."""
     still: Float[Array, "n ..."] = axes(1)
     """The ends of a cable that meet or part more slowly than this are still (m/s)."""
+    early: Float[Array, "n ..."] = axes(1)
+    """For how many ticks a length is learnt however far from it the cable seems (1)."""
+    lasting: Float[Array, "n ..."] = axes(1)
+    """For how long a cable must be too long to be cut (s)."""
 
     @staticmethod
     def of(slack: Any, cut: Any, load: Filter, craft: Filter, attachment: Any) -> Margins:
@@ -73,6 +77,9 @@ class Margins(eqx.Module):
             as_jax(xp.maximum(cut, CERTAIN * blur)),
             as_jax(xp.maximum(slack / 2, SURE * blur)),
             as_jax(STILL + SURE * drift),
+            # a distance that nothing blurs needs to be seen but once
+            as_jax(np.where(blur > 0, EARLY, 1.0)),
+            as_jax(np.where(blur > 0, LASTING, 0.0)),
         )
 
 
@@ -117,7 +124,7 @@ class CableBelief(eqx.Module):
         snapped = (self.rate - span.rate > SNAP + margins.still) & (span.rate < margins.still)
         came = snapped & (jnp.abs(distance - told) < PERHAPS * told)
         seen = jnp.where(came, 0.0, self.age)
-        early = seen < EARLY
+        early = seen < margins.early
         possible = jnp.abs(distance - told) < jnp.where(early, PERHAPS, POSSIBLE) * told
         first = (seen == 0) & possible
         length = jnp.where(first, distance, length)
@@ -131,7 +138,7 @@ class CableBelief(eqx.Module):
         longest = jnp.maximum(length, told) + margins.cut
         growing = (distance > longest) & (span.rate > margins.still) & ~early
         growing = jnp.where(growing, self.growing + it.late.period, 0.0)
-        lost = self.lost | (growing > LASTING - it.late.period / 2)
+        lost = self.lost | ((growing > 0) & (growing > margins.lasting - it.late.period / 2))
         slack = length - distance > margins.slack
         state = jnp.where(lost, CUT, jnp.where(slack, SLACK, TAUT)).astype(length.dtype)
         age = jnp.minimum(seen + 1, 1e3)

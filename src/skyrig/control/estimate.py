@@ -175,7 +175,8 @@ def _made(spin: Array, told: Array, late: Late) -> tuple[Array, Array]:
 
 def _corrected(how: Filter, expected: Bodies, seen: Bodies, early: Array) -> Bodies:
     away, drift = seen.position - expected.position, seen.velocity - expected.velocity
-    back = expected.attitude * jnp.array([1.0, -1.0, -1.0, -1.0]).reshape(4, *[1] * (away.ndim - 1))
+    signs = jnp.array([1.0, -1.0, -1.0, -1.0], expected.attitude.dtype)
+    back = expected.attitude * signs.reshape(4, *[1] * (away.ndim - 1))
     between = algebra.multiply(back, seen.attitude)
     turn = 2 * between[1:] * jnp.where(between[0] < 0, -1.0, 1.0)
     spun = seen.rate - expected.rate
