@@ -16,7 +16,7 @@ import numpy as np
 import skyrig
 from skyrig.flight.many import Flights
 from skyrig.scenario import Scenario, names
-from skyrig.scenario.controllers import OPEN_LOOP
+from skyrig.control.known import OPEN_LOOP
 
 DURATION = 10.0
 """Of every flight (s): the same for all, so that rigs of one shape share a compiled program."""

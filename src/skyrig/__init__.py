@@ -7,11 +7,11 @@ run small loops as one kernel, which makes a single flight several times faster.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skyrig import switches as _switches
 from skyrig.errors import FlightDiverged, InputError
+from skyrig.lazy import lazily as _lazily
 
 if TYPE_CHECKING:
     from skyrig.flight import Flight, fly
@@ -70,8 +70,4 @@ __all__ = [
     "trim",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return getattr(importlib.import_module(_ROOMS[name]), name)
-    raise AttributeError(f"module 'skyrig' has no attribute {name!r}")
+__getattr__ = _lazily(__name__, _ROOMS)

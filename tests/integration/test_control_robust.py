@@ -10,7 +10,7 @@ from skyrig import fly, load
 from skyrig.control.cable_belief import CUT, TAUT
 from skyrig.flight import Flight
 from skyrig.scenario import names
-from skyrig.scenario.controllers import OPEN_LOOP
+from skyrig.control.known import OPEN_LOOP
 
 pytestmark = pytest.mark.slow
 

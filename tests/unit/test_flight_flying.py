@@ -88,7 +88,7 @@ def test_gains_that_cannot_be_are_told_with_their_file() -> None:
 def test_the_scenarios_table_of_controllers_is_that_of_control() -> None:
     import skyrig.control as control
     from skyrig.control import builders
-    from skyrig.scenario.controllers import CONTROLLERS, OPEN_LOOP, gain_names
+    from skyrig.control.known import CONTROLLERS, OPEN_LOOP, gain_names
 
     assert set(CONTROLLERS) == {*control.CONTROLLERS, OPEN_LOOP}
     assert all(control.FOLLOWS[name] == CONTROLLERS[name].follows for name in control.CONTROLLERS)

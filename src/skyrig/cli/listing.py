@@ -20,8 +20,8 @@ def list_known(what: tyro.conf.Positional[What] = "scenarios", /) -> None:
     """List the bundled scenarios, or what else a scenario may name.
 
     Args:
-        what: One of scenarios, vehicles, payloads, controllers (with their gains), references (with their
-            parameters) and elements (what may befall a rig, and how it is measured).
+        what: One of scenarios, vehicles, payloads, mechanisms, controllers (with their gains), references
+            (with their parameters) and elements (what pushes or may befall a rig, and how it is measured).
     """
     if what not in LISTS:
         listed = ", ".join(LISTS)
@@ -74,11 +74,14 @@ def payloads() -> None:
 
 def controllers() -> None:
     """The controllers, and every gain of theirs with its unit and meaning."""
-    from skyrig.scenario.controllers import CONTROLLERS
+    from skyrig.control.known import CONTROLLERS
 
     table = new_table("controller", "what it does", "follows", "flies")
     for name, known in CONTROLLERS.items():
-        table.add_row(name, known.about, known.follows or "nothing", ", ".join(known.mechanisms))
+        flown = known.mechanisms or (
+            ("any rig",) if known.build is not None or not known.follows else _geometric()
+        )
+        table.add_row(name, known.about, known.follows or "nothing", ", ".join(flown))
     print_table(table)
     for flavour in ("full", "published"):
         print()
@@ -106,11 +109,26 @@ def references() -> None:
     print_table(table)
 
 
+def mechanisms() -> None:
+    """What joins bodies, and what `rig:` says of it."""
+    from skyrig.scenario.registry import MECHANISMS
+
+    table = new_table("mechanism", "default", "what it is")
+    for name, kind in MECHANISMS.items():
+        table.add_row(name, "", (inspect.getdoc(kind) or "").split("\n\n")[0])
+        _fields(table, kind)
+    print_table(table)
+
+
 def elements() -> None:
     """What may befall a rig, and what comes between it and its controller."""
+    from skyrig.scenario.registry import ELEMENTS
     from skyrig.scenario.spec import Happening, Loop, Noise
 
     table = new_table("element", "default", "what it is")
+    for name, kind in ELEMENTS.items():
+        table.add_row(f"world: {name}", "", inspect.getdoc(kind) or "")
+        _fields(table, kind)
     for kind in get_args(Happening):
         table.add_row(f"happenings: {kind.__struct_config__.tag}", "", inspect.getdoc(kind) or "")
         _fields(table, kind)
@@ -126,6 +144,7 @@ LISTS: dict[str, Callable[[], None]] = {
     "scenarios": scenarios,
     "vehicles": vehicles,
     "payloads": payloads,
+    "mechanisms": mechanisms,
     "controllers": controllers,
     "references": references,
     "elements": elements,
@@ -151,15 +170,21 @@ def arguments(docstring: str) -> dict[str, str]:
 
 def _gains(flavour: str) -> dict[tuple[str, Any], list[str]]:
     """Gains of a flavour with their meanings, and which controllers have them."""
-    from skyrig.scenario.controllers import CONTROLLERS, OPEN_LOOP
+    from skyrig.control.known import CONTROLLERS
     from skyrig.scenario.gains import gains
 
     found: dict[tuple[str, Any], list[str]] = {}
-    for name, known in CONTROLLERS.items():
-        if name not in (OPEN_LOOP, "geometric"):  # which is cables or links
-            for item in gains(name, flavour, known.mechanisms[0]).items():
-                found.setdefault(item, []).append(name)
+    for name in CONTROLLERS:
+        for item in gains(name, flavour).items():
+            found.setdefault(item, []).append(name)
     return found
+
+
+def _geometric() -> tuple[str, ...]:
+    """What has a controller that 'geometric' stands for."""
+    from skyrig.control.known import CONTROLLERS
+
+    return tuple(each for it in CONTROLLERS.values() if it.geometric for each in it.mechanisms or ())
 
 
 def _fields(table: Any, kind: Any) -> None:

@@ -36,7 +36,7 @@ class Frame(NamedTuple):
 def least_turn(thrust: Float[Array, "3 ..."], thrust_rate: Float[Array, "3 ..."]) -> Frame:
     """The frame reached from level by the least turn that points z along `thrust`, and its body rate.
 
-    Smooth except upside down; the hover of `skyrig.rigs.trim` leans its vehicles in the same way.
+    Smooth except upside down; the hover of `skyrig.rigs.equilibrium` leans its vehicles in the same way.
     """
     z, z_rate = _direction(thrust, thrust_rate)
     x, y, up = z

@@ -27,7 +27,6 @@ from skyrig.control.published_gains import LINKS, cable_gains, vehicle_gains
 from skyrig.control.sharing import spreading, uncontrolled_axis, weight_shares
 from skyrig.control.vehicle import Vehicles
 from skyrig.control.yaw_decoupled import YawDecoupled, YawDecoupledGains
-from skyrig.errors import InputError
 from skyrig.rigs.linked import Linked
 from skyrig.rigs.slung import Slung
 from skyrig.vehicles import Airframe
@@ -35,16 +34,15 @@ from skyrig.vehicles import Airframe
 Given = Mapping[str, Any] | None
 
 CROWDED_LEAN = 0.35
-"""Outward lean of cables that share one attachment (rad), as in `skyrig.rigs.trim`."""
+"""Outward lean of cables that share one attachment (rad), as in `skyrig.rigs.equilibrium`."""
 
 
 ACCELERATION, SPIN = 1.0, 3.0
 """How wrong a controller's idea of accelerations is from tick to tick (m/s^2, rad/s^2)."""
 
 
-def cables(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock) -> Controller:
+def cables(rig: Slung, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock) -> Controller:
     """The payload of a cable rig follows its reference."""
-    rig = _slung(rig, "cables")
     n = rig.count
     parts = {
         "mass": rig.mass,
@@ -69,7 +67,7 @@ def cables(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, 
         "vehicle": Gain(vehicle, "3n"),
         "follow": Gain(0.15 * tilt, "n"),
         "damping": Gain(0.9),
-        **_limits(rig, airframes, share),
+        **_limits(_lift(rig, airframes, share), float(rig.gravity)),
         "most_push": Gain(
             0.3 * float(rig.gravity) * float(1 + np.asarray(rig.mass).sum() / np.asarray(rig.payload_mass))
         ),
@@ -99,9 +97,8 @@ def cables(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, 
     )
 
 
-def links(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock) -> Controller:
+def links(rig: Linked, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock) -> Controller:
     """The payload of a rigidly linked rig follows its reference."""
-    rig = _linked(rig, "links")
     rotors, bandwidth = rotor_shares(rig, airframes, clock)
     if flavour == "published":
         values = read_gains(gains, {name: Gain(value, "3") for name, value in LINKS.items()}, 1)
@@ -109,12 +106,13 @@ def links(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, c
             rig.mass, rig.inertia, rig.payload_offset, rig.gravity, rotors, PublishedLinkGains(**values)
         )
     slow = bandwidth[:2].min()
+    able = np.array([each.total_thrust_max for each in airframes])
     known = {
         "position": Gain(np.array([slow / 3, slow / 3, slow / 3]), "3"),
         "attitude": Gain(bandwidth[:, None], "3n"),
         "integral": Gain(min(0.3, slow / 24), zero=True),
         "damping": Gain(0.9),
-        **_limits(rig, airframes, np.zeros(1)),
+        **_limits(float(able.sum() / rig.mass), float(rig.gravity)),
     }
     thrusts = {name: value.sum(keepdims=True) for name, value in _thrusts(airframes).items()}
     return Links(
@@ -130,9 +128,10 @@ def links(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, c
     )
 
 
-def vehicle(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock) -> Controller:
+def vehicle(
+    rig: Slung, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock
+) -> Controller:
     """Every vehicle follows its own reference, with a load that hangs on it."""
-    rig = _slung(rig, "vehicle")
     share = _weights(rig) / float(rig.gravity)
     if flavour == "published":
         return _yaw_decoupled(rig, gains, vehicle_gains(airframes), feed=0.0)
@@ -143,7 +142,7 @@ def vehicle(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str,
         "attitude": Gain(bandwidth, "3n"),
         "integral": Gain(min(0.3, slow / 48), zero=True),
         "damping": Gain(0.9),
-        **_limits(rig, airframes, share),
+        **_limits(_lift(rig, airframes, share), float(rig.gravity)),
         "carry": Gain(1.0, zero=True),
     }
     # the load's weight sits in the integral term, and there must be room for it
@@ -162,10 +161,9 @@ def vehicle(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str,
 
 
 def yaw_decoupled(
-    rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock
+    rig: Slung, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock
 ) -> Controller:
     """Every vehicle follows its own reference, by eqs. 25-32 of the multilift paper in either flavour."""
-    rig = _slung(rig, "yaw-decoupled")
     share = _weights(rig) / float(rig.gravity)
     bandwidth, tilt = _vehicle_defaults(rig, airframes, share, clock)
     slow, inertia = tilt.min() / 8, np.stack([np.diag(each.inertia) for each in airframes], axis=1)
@@ -178,9 +176,10 @@ def yaw_decoupled(
     return _yaw_decoupled(rig, gains, known, feed=1.0)
 
 
-def attitude(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock) -> Controller:
+def attitude(
+    rig: Slung, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock
+) -> Controller:
     """Every vehicle holds the attitude of its reference, at a thrust that carries it, in either flavour."""
-    rig = _slung(rig, "attitude")
     share = _weights(rig) / float(rig.gravity)
     bandwidth, _ = _vehicle_defaults(rig, airframes, share, clock)
     known = {
@@ -191,14 +190,6 @@ def attitude(rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str
     values = read_gains(gains, known, rig.count)
     weight = rig.gravity * rig.mass + values["carry"] * _weights(rig)
     return Attitude(rig.inertia, weight, values["attitude"], values["damping"])
-
-
-def geometric(
-    rig: Any, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock
-) -> Controller:
-    """The payload follows its reference, whatever holds it."""
-    maker = links if isinstance(rig, Linked) else cables
-    return maker(rig, airframes, gains, flavour, clock)
 
 
 def rotor_shares(rig: Linked, airframes: Sequence[Airframe], clock: Clock) -> tuple[RotorShares, np.ndarray]:
@@ -224,18 +215,6 @@ def rotor_shares(rig: Linked, airframes: Sequence[Airframe], clock: Clock) -> tu
     yaw = 0.6 * strength[2] * float(rig.inertia[2, 2])
     arrays = (effect, share.reshape(most, n, 4), mixing, low, high, np.asarray(yaw))
     return RotorShares(*(as_jax(each) for each in arrays)), bandwidth
-
-
-def _slung(rig: Any, name: str) -> Slung:
-    if not isinstance(rig, Slung):
-        raise InputError(f"controller {name!r} flies rigs with cables, not a {type(rig).__name__}.")
-    return rig
-
-
-def _linked(rig: Any, name: str) -> Linked:
-    if not isinstance(rig, Linked):
-        raise InputError(f"controller {name!r} flies rigs with rigid links, not a {type(rig).__name__}.")
-    return rig
 
 
 def _crowded(rig: Slung) -> bool:
@@ -275,14 +254,15 @@ def _thrusts(airframes: Sequence[Airframe]) -> dict[str, Array]:
     }
 
 
-def _limits(rig: Slung | Linked, airframes: Sequence[Airframe], share: np.ndarray) -> dict[str, Gain]:
-    """Bounds on what feedback asks for, from what the rotors have left in hover."""
-    gravity = float(rig.gravity)
+def _lift(rig: Slung, airframes: Sequence[Airframe], share: np.ndarray) -> float:
+    """Acceleration (m/s^2) at which the weakest vehicle lifts itself and its share of the load (kg)."""
     able = np.array([each.total_thrust_max for each in airframes])
-    if isinstance(rig, Linked):
-        spare = float(able.sum() / rig.mass) - gravity
-    else:
-        spare = float((able / (np.asarray(rig.mass) + share)).min()) - gravity
+    return float((able / (np.asarray(rig.mass) + share)).min())
+
+
+def _limits(lift: float, gravity: float) -> dict[str, Gain]:
+    """Bounds on what feedback asks for, from what the rotors have left in hover."""
+    spare = lift - gravity
     return {
         "reach": Gain(0.6),
         "most_side": Gain(0.3 * gravity),

@@ -180,7 +180,7 @@ def build(
         dt=as_jax(np.asarray(step)),
         limit=as_jax(np.asarray(sketch.limit)),
         substeps=substeps,
-        turns=not known.parts.payload.is_point,
+        turns=known.parts.payload is not None and not known.parts.payload.is_point,
         teams=teams,
     )
 

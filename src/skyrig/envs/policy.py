@@ -70,7 +70,8 @@ class Flown(Controller):
                 f"not {own:g}."
             )
         plant = Plant.of(scenario, 1 / rate)
-        turns = not scenario.parts.payload.is_point
+        cargo = scenario.parts.payload
+        turns = cargo is not None and not cargo.is_point
         size = LOAD + (TURN if turns else 0) + VEHICLE * plant.rig.count
         chosen = level(action, 1 / rate)
         if (network.weights[0].shape[1], network.weights[-1].shape[0]) != (

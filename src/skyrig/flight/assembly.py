@@ -12,7 +12,7 @@ import numpy as np
 import skyrig
 from skyrig.flight.flight import Cables, Flight, FlightEvent, Inputs, RigData, Track, Wanted
 from skyrig.planning import Reference
-from skyrig.scenario.parts import RigParts
+from skyrig.scenario.mechanisms import RigParts
 
 if TYPE_CHECKING:
     from skyrig.scenario.build import Built
@@ -85,16 +85,18 @@ def wanted(references: Sequence[Reference], times: np.ndarray, one: bool) -> Wan
 
 def rig_data(parts: RigParts) -> RigData:
     """What a flight remembers of its rig."""
-    hooks = [cable.hook or (0.0, 0.0, 0.0) for cable in parts.cables] or [(0.0, 0.0, 0.0)] * parts.count
+    hooks = [it.start.point for it in parts.tethers] or [(0.0, 0.0, 0.0)] * parts.count
+    load = parts.payload
+    assert load is not None
     return RigData(
         mechanism=parts.mechanism,
-        payload_mass=parts.payload.mass,
-        payload_is_point=parts.payload.is_point,
-        payload_corners=np.asarray(parts.payload.shape.corners),
+        payload_mass=load.mass,
+        payload_is_point=load.is_point,
+        payload_corners=np.asarray(load.shape.corners),
         vehicle_mass=np.array([frame.mass for frame in parts.airframes]),
         vehicle_radius=np.array([frame.radius for frame in parts.airframes]),
         vehicle_thrust_max=np.array([frame.total_thrust_max for frame in parts.airframes]),
-        attachments=np.asarray(parts.attachments),
+        attachments=np.asarray(parts.points),
         hooks=np.asarray(hooks, dtype=np.float64),
     )
 

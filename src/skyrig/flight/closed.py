@@ -90,5 +90,5 @@ def outside_of(built: Built) -> Outside:
         thrust_share=acting.thrust_share(since),
         forces=forces,
         torques=torques,
-        goals={"winch": acting.cable_target(since)} if acting.reels else {},
+        goals=acting.goals(since),
     )

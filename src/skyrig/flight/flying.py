@@ -13,6 +13,7 @@ import numpy as np
 
 import skyrig
 from skyrig.constants import GRAVITY
+from skyrig.control.known import OPEN_LOOP
 from skyrig.flight import own
 from skyrig.flight.assembly import assemble
 from skyrig.flight.flight import Flight, Inputs
@@ -20,8 +21,7 @@ from skyrig.flight.impacts import impacts
 from skyrig.flight.metrics import metrics
 from skyrig.flight.thinning import thinned
 from skyrig.scenario import Scenario
-from skyrig.scenario.controllers import OPEN_LOOP
-from skyrig.scenario.parts import RigParts
+from skyrig.scenario.mechanisms import RigParts
 from skyrig.scenario.spec import Own
 
 if TYPE_CHECKING:

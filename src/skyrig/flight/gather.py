@@ -188,7 +188,8 @@ def _wanted(rows: Sequence[Row], times: list[np.ndarray]) -> Wanted:
     if first.reference is not None:
         found = _at_slots([row.built.reference for row in rows], times)
         position = _last([place for place, _ in found])
-        point = first.team.payload.is_point
+        load = first.team.payload
+        point = load is not None and load.is_point
         turns = None if point else as_jax(_last([turn for _, turn in found]))
         return Wanted(as_jax(position), turns, None)
     every = [

@@ -14,7 +14,7 @@ from skyrig.flight import colours, meshes
 from skyrig.flight.flight import Flight, RigData
 from skyrig.flight.frames import Frames
 from skyrig.scenario import Scenario
-from skyrig.scenario.parts import RigParts
+from skyrig.scenario.mechanisms import RigParts
 from skyrig.turns import turn
 from skyrig.vehicles.shapes import Box, Prism, Shape
 
@@ -54,17 +54,18 @@ def parts_of(flight: Flight) -> RigParts | None:
 
 def of_parts(parts: RigParts) -> Outline:
     """The outline of a rig made of these parts."""
+    assert parts.payload is not None
     shape = parts.payload.shape
     mesh = meshes.payload(shape)
-    hooks = [cable.hook or (0.0, 0.0, 0.0) for cable in parts.cables] or [(0.0, 0.0, 0.0)] * parts.count
+    hooks = [it.start.point for it in parts.tethers] or [(0.0, 0.0, 0.0)] * parts.count
     return Outline(
         payload=meshes.edges(shape),
         faces=mesh.vertices[mesh.faces],
         hubs=tuple(np.asarray(frame.rotor_positions, dtype=float) for frame in parts.airframes),
         discs=tuple(frame.rotor_radius or 0.45 * frame.arm for frame in parts.airframes),
-        attachments=np.asarray(parts.attachments, dtype=float),
+        attachments=np.asarray(parts.points, dtype=float),
         hooks=np.asarray(hooks, dtype=float),
-        cables=bool(parts.cables),
+        cables=bool(parts.tethers),
     )
 
 

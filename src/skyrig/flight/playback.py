@@ -16,7 +16,7 @@ from skyrig.flight import meshes
 from skyrig.flight.flight import Flight, FlightEvent
 from skyrig.flight.frames import Frames, of_flight
 from skyrig.flight.outlines import parts_of
-from skyrig.scenario.parts import RigParts
+from skyrig.scenario.mechanisms import RigParts
 
 RATE = 30.0
 """Frames a second."""
@@ -163,10 +163,11 @@ def _during(frames: Frames, begin: float, end: float) -> Frames:
 
 def _rig(frames: Frames, parts: RigParts, events: Sequence[FlightEvent]) -> dict[str, Any]:
     """One rig: what it looks like and how it moves."""
-    cables = len(parts.cables)
+    assert parts.payload is not None
+    cables = len(parts.tethers)
     cuts = {event.cable: event.time for event in events if event.kind == "cut"}
     lift = [0.3 * (frame.height or 0.25 * frame.arm) for frame in parts.airframes]
-    reach = float(np.max(np.linalg.norm(parts.attachments, axis=1), initial=0.0))
+    reach = float(np.max(np.linalg.norm(parts.points, axis=1), initial=0.0))
     return {
         "count": parts.count,
         "cables": cables,
@@ -184,8 +185,8 @@ def _rig(frames: Frames, parts: RigParts, events: Sequence[FlightEvent]) -> dict
             for frame, up in zip(parts.airframes, lift, strict=True)
         ],
         "spins": [(-frame.spin).tolist() for frame in parts.airframes],
-        "hooks": [list(cable.hook or (0.0, 0.0, 0.0)) for cable in parts.cables],
-        "attachments": np.round(parts.attachments, 5).tolist(),
+        "hooks": [list(it.start.point) for it in parts.tethers],
+        "attachments": np.round(parts.points, 5).tolist(),
         "cut": [cuts.get(k) for k in range(cables)],
         "tracks": _tracks(frames, parts),
     }

@@ -17,9 +17,9 @@ import numpy as np
 from skyrig import control
 from skyrig.contacts import hull_size
 from skyrig.control.actuators import Actuators
+from skyrig.control.known import OPEN_LOOP
 from skyrig.flight.closed import make_controller, outside_of
 from skyrig.scenario.build import Built, assembled, make_start, make_teams
-from skyrig.scenario.controllers import OPEN_LOOP
 from skyrig.scenario.scenario import Scenario
 from skyrig.scenario.spec import Cut, Poke
 from skyrig.sim.plan import Schedule, schedule
@@ -53,6 +53,7 @@ class Row:
         held = [sorted(it) for it in (self.outside.forces, self.outside.torques, self.outside.goals)]
         clock = (len(self.ticks), loop.control_rate, loop.rotor_lag > 0, loop.delay, built.duration)
         payload = built.team.payload
+        assert payload is not None
         corners = np.asarray(payload.shape.corners)
         wanted = (built.reference is None, built.vehicle_references is None, payload.is_point)
         return structure, shapes, clock, wanted, tuple(map(tuple, held)), noisy(built), hull_size(corners)

@@ -98,9 +98,9 @@ def _stills(entry: Mapping[str, Any], found: Results) -> Arrays:
     times = [0.5, 0.5 * (1.0 + hit), hit + 3.0]
     rows = np.searchsorted(record["time"], times)
     place, attitude = record["position"][rows], record["attitude"][rows]
-    outline = np.asarray(parts.attachments) * [1.0, 1.0, 0.0]
-    ends = place[:, None] + turn(attitude[:, None], np.asarray(parts.attachments))
-    taut = np.ones((3, len(parts.attachments)), bool)
+    outline = np.asarray(parts.points) * [1.0, 1.0, 0.0]
+    ends = place[:, None] + turn(attitude[:, None], np.asarray(parts.points))
+    taut = np.ones((3, len(parts.points)), bool)
     taut[1, entry["cable"]] = False
     return {
         "times": record["time"][rows],

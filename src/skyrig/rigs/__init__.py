@@ -1,17 +1,38 @@
 """Rigs: one mechanism a file (or folder), each with its state, derivative, guards and resets."""
 
-from skyrig.rigs.bodies import Bodies
-from skyrig.rigs.cables import Cable, Winch
-from skyrig.rigs.layout import Drive, EventKind, Group, Layout, Signal, Switch
-from skyrig.rigs.linked import Linked, LinkedState
-from skyrig.rigs.protocol import Happened, Hybrid, Loads, Reset, Rig, State, Watch, Wrench
-from skyrig.rigs.slung import Slung, SlungState
-from skyrig.rigs.trim import Trim, trim
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skyrig.lazy import lazily
+from skyrig.rigs.layout import Drive, End, EventKind, Group, Layout, SignalKind, Switch, Tether
+
+if TYPE_CHECKING:
+    from skyrig.rigs.bodies import Bodies
+    from skyrig.rigs.cables import Cable, Winch
+    from skyrig.rigs.equilibrium import Trim, trim
+    from skyrig.rigs.linked import Linked, LinkedState
+    from skyrig.rigs.protocol import Happened, Hybrid, Loads, Reset, Rig, State, Watch, Wrench
+    from skyrig.rigs.slung import Slung, SlungState
+
+_HOMES = {
+    "Bodies": "bodies",
+    "Cable": "cables",
+    "Winch": "cables",
+    "Linked": "linked",
+    "LinkedState": "linked",
+    **dict.fromkeys(("Happened", "Hybrid", "Loads", "Reset", "Rig", "State", "Watch", "Wrench"), "protocol"),
+    "Slung": "slung",
+    "SlungState": "slung",
+    "Trim": "equilibrium",
+    "trim": "equilibrium",
+}
 
 __all__ = [
     "Bodies",
     "Cable",
     "Drive",
+    "End",
     "EventKind",
     "Group",
     "Happened",
@@ -22,14 +43,17 @@ __all__ = [
     "Loads",
     "Reset",
     "Rig",
-    "Signal",
+    "SignalKind",
     "Slung",
     "SlungState",
     "State",
     "Switch",
+    "Tether",
     "Trim",
     "Watch",
     "Winch",
     "Wrench",
     "trim",
 ]
+
+__getattr__ = lazily(__name__, {name: f"skyrig.rigs.{home}" for name, home in _HOMES.items()})

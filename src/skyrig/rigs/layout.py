@@ -15,7 +15,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Signal:
+class SignalKind:
     """A named quantity over time."""
 
     name: str
@@ -65,11 +65,36 @@ class Switch:
 
 
 @dataclass(frozen=True)
+class End:
+    """A point of a body."""
+
+    group: str
+    index: int
+    """Which body of the group, from 0."""
+    point: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """In the body's frame (m)."""
+
+
+@dataclass(frozen=True)
+class Tether:
+    """A line between points of two bodies: what is drawn, and what others must keep clear of.
+
+    Signals of its name say how it is, column k for the k-th tether of that name: NAME.tension (N),
+    NAME.length (its free length, m) and NAME.taut. A tether without the last two is drawn straight.
+    """
+
+    name: str
+    """Such as 'cable'."""
+    start: End
+    end: End
+
+
+@dataclass(frozen=True)
 class Layout:
     """All names of a rig."""
 
     groups: tuple[Group, ...]
-    signals: tuple[Signal, ...] = ()
+    signals: tuple[SignalKind, ...] = ()
     events: tuple[EventKind, ...] = ()
     drives: tuple[Drive, ...] = ()
     switches: tuple[Switch, ...] = ()
@@ -82,7 +107,7 @@ class Layout:
         """Whether there is a group of that name."""
         return any(it.name == group for it in self.groups)
 
-    def signal(self, name: str) -> Signal | None:
+    def signal(self, name: str) -> SignalKind | None:
         """The signal of that name, if the rig has it."""
         return next((signal for signal in self.signals if signal.name == name), None)
 

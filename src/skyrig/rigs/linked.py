@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -18,9 +18,9 @@ from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
 from skyrig.rigs.bodies import Bodies, bodies_from_arrays
 from skyrig.rigs.cables import checked, inverse
+from skyrig.rigs.equilibrium import Trim, checked_pose
 from skyrig.rigs.layout import Group, Layout
 from skyrig.rigs.protocol import Loads, Rig, State
-from skyrig.rigs.trim import Trim, checked_pose
 from skyrig.turns import turn
 
 
@@ -36,6 +36,8 @@ class LinkedState(State):
 
 class Linked(Rig):
     """n vehicles rigidly on one payload, each with its own yaw; build one with `Linked.build`."""
+
+    mechanism: ClassVar[str] = "links"
 
     mass: Float[Array, "*batch"]
     """Total mass (kg)."""
@@ -126,10 +128,22 @@ class Linked(Rig):
         payload = bodies_from_arrays(
             "payload", (), payload_position, payload_velocity, payload_attitude, payload_rate
         )
-        arm = apply(algebra.rotation_matrix(payload.attitude), -self.payload_offset)
-        swing = apply(algebra.rotation_matrix(payload.attitude), cross(payload.rate, -self.payload_offset))
-        body = Bodies(payload.position + arm, payload.velocity + swing, payload.attitude, payload.rate)
-        return LinkedState(body)
+        return self._around(payload)
+
+    def placed(self, bodies: dict[str, Bodies]) -> LinkedState:
+        """A start with the payload as given: the vehicles are where it is."""
+        return self._around(bodies["payload"].only())
+
+    def shifted(self, state: LinkedState, bodies: dict[str, Bodies]) -> LinkedState:
+        """The rig with its payload elsewhere."""
+        return self._around(bodies["payload"].only())
+
+    def _around(self, payload: Bodies) -> LinkedState:
+        turn = algebra.rotation_matrix(payload.attitude)
+        arm, swing = apply(turn, -self.payload_offset), apply(turn, cross(payload.rate, -self.payload_offset))
+        return LinkedState(
+            Bodies(payload.position + arm, payload.velocity + swing, payload.attitude, payload.rate)
+        )
 
     def like(self, state: LinkedState) -> Float[Array, "*batch"]:
         """One number of the motion for each flight."""

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float
 
+from skyrig.errors import InputError
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.layout import Layout
 
@@ -90,6 +91,8 @@ class Rig(eqx.Module):
     it does not write it does not have.
     """
 
+    mechanism: ClassVar[str] = ""
+    """Its name in YAML."""
     integrator: ClassVar[str] = "rk4"
     """Which of `skyrig.sim.integrators` serves it best; a scenario may choose another."""
 
@@ -151,9 +154,19 @@ class Rig(eqx.Module):
         """The state after a switch of the layout (a cable cut, say) was thrown for some of its owners."""
         raise NotImplementedError(f"{type(self).__name__} has no switch {name}")
 
+    def placed(self, bodies: dict[str, Bodies]) -> Any:
+        """A state to start from, with the bodies of each group where they are said to be, (3, k)."""
+        raise InputError(f"a {self.mechanism or type(self).__name__} rig cannot be placed body by body.")
+
+    def shifted(self, state: Any, bodies: dict[str, Bodies]) -> Any:
+        """`state` with its bodies elsewhere, (3, k, *batch), and all else as it is."""
+        raise NotImplementedError(f"{type(self).__name__} cannot be moved")
+
     def trim(self, position: Any, attitude: Any, lean: float | None = None) -> Any:
         """A `skyrig.rigs.Trim`: the hover with the payload at a pose."""
-        raise NotImplementedError(f"{type(self).__name__} knows no hover")
+        raise InputError(
+            f"a {self.mechanism or type(self).__name__} rig knows no hover: say where every body starts."
+        )
 
     @property
     def count(self) -> int:

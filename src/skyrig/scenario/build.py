@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from skyrig.algebra import as_jax
 from skyrig.brief import brief
+from skyrig.control.known import OPEN_LOOP
+from skyrig.elements import Element
 from skyrig.errors import InputError
 from skyrig.planning import Reference
 from skyrig.planning.reference import quaternion
-from skyrig.rigs import Cable, Linked, Slung, Trim, Winch, trim
+from skyrig.rigs import Bodies, Rig, Trim, trim
 from skyrig.scenario import spec as said
-from skyrig.scenario.controllers import OPEN_LOOP
 from skyrig.scenario.disturbances import Disturbances
-from skyrig.scenario.parts import RigParts
+from skyrig.scenario.mechanisms import RigParts
 from skyrig.scenario.scenario import Scenario
+from skyrig.scenario.world import elements_of
 from skyrig.sim import Cut, Poke
 from skyrig.vehicles import Airframe, Payload
 
@@ -26,9 +30,9 @@ from skyrig.vehicles import Airframe, Payload
 class Team:
     """A rig with the vehicles and the payload it is made of."""
 
-    rig: Slung | Linked
+    rig: Rig
     airframes: tuple[Airframe, ...]
-    payload: Payload
+    payload: Payload | None
 
     __repr__ = brief
 
@@ -56,6 +60,8 @@ class Built:
     """At an instant."""
     disturbances: Disturbances
     """Over a while."""
+    elements: dict[str, Element]
+    """What pushes all the time, by name."""
     noise: said.Noise
     """Standard deviations of what is measured."""
     control_times: npt.NDArray[np.float64]
@@ -69,7 +75,7 @@ class Built:
     __repr__ = brief
 
     @property
-    def rig(self) -> Slung | Linked:
+    def rig(self) -> Rig:
         """The rig as it is."""
         return self.team.rig
 
@@ -101,6 +107,7 @@ def assembled(scenario: Scenario, teams: tuple[Team, Team], start: tuple[Any, Tr
         controller=scenario.controller,
         happenings=tuple(_instant(it) for it in happenings if isinstance(it, said.Poke | said.Cut)),
         disturbances=Disturbances.of(happenings, scenario.parts, scenario.duration),
+        elements={name: it.build(scenario.parts) for name, it in elements_of(scenario.spec).items()},
         noise=scenario.spec.noise,
         control_times=_control_times(scenario),
         step=scenario.spec.loop.step,
@@ -111,22 +118,7 @@ def assembled(scenario: Scenario, teams: tuple[Team, Team], start: tuple[Any, Tr
 
 def make_team(parts: RigParts) -> Team:
     """The rig made of `parts`."""
-    if parts.mechanism == "links":
-        linked = Linked.build(parts.airframes, parts.payload, parts.attachments, parts.yaw)
-        return Team(linked, parts.airframes, parts.payload)
-    cables = [
-        Cable(
-            cable.length,
-            tuple(point),
-            cable.hook,
-            None
-            if cable.winch is None
-            else Winch(cable.winch.rate, cable.winch.acceleration, cable.winch.shortest, cable.winch.longest),
-        )
-        for cable, point in zip(parts.cables, parts.attachments.tolist(), strict=True)
-    ]
-    slung = Slung.build(parts.airframes, parts.payload, cables, parts.restitution)
-    return Team(slung, parts.airframes, parts.payload)
+    return Team(parts.build(), parts.airframes, parts.payload)
 
 
 def _control_times(scenario: Scenario) -> npt.NDArray[np.float64]:
@@ -147,54 +139,50 @@ def make_start(scenario: Scenario, team: Team) -> tuple[Any, Trim | None]:
     """Where the rig starts, and the hover it starts from; None where the start is given body by body."""
     start, rig = scenario.spec.start, team.rig
     body = start.payload
-    if body is not None and (start.vehicles is not None or (isinstance(rig, Linked) and _moving(body))):
-        own = {
-            "payload_velocity": np.asarray(body.velocity),
-            "payload_attitude": _attitude(body),
-            "payload_rate": np.asarray(body.rate),
-        }
-        if start.vehicles is None or isinstance(rig, Linked):
-            return rig.state(np.asarray(body.position), **own), None
-        others = start.vehicles
-        state = rig.state(
-            np.asarray(body.position),
-            np.asarray([other.position for other in others]),
-            **own,
-            vehicle_velocity=np.asarray([other.velocity for other in others]),
-            vehicle_attitude=np.stack([_attitude(other) for other in others]),
-            vehicle_rate=np.asarray([other.rate for other in others]),
-        )
-        return state, None
+    if start.vehicles is not None or (body is not None and _moving(body)):
+        given = {} if body is None else {"payload": _bodies([body])}
+        if start.vehicles is not None:
+            given["vehicles"] = _bodies(start.vehicles)
+        return _placed(scenario, rig, given), None
     position, attitude = _hover_pose(scenario, team)
-    hover = trim(rig, position, attitude, start.lean)
-    if scenario.controller.name != OPEN_LOOP and isinstance(rig, Slung):
-        _check_thrust(scenario, hover)
+    try:
+        hover = trim(rig, position, attitude, start.lean)
+    except InputError as error:
+        raise InputError(f"{scenario.where}: start: {error}") from None
+    if scenario.controller.name != OPEN_LOOP:
+        scenario.parts.check_hover(hover.thrust, scenario.where)
     return hover.state, hover
+
+
+def _placed(scenario: Scenario, rig: Rig, given: dict[str, Bodies]) -> Any:
+    """The rig with its bodies where the scenario says."""
+    try:
+        return rig.placed(given)
+    except InputError as error:
+        raise InputError(f"{scenario.where}: start: {error}") from None
+
+
+def _bodies(said_of: Sequence[said.Body]) -> Bodies:
+    """Bodies of a group, (3, k)."""
+    columns = zip(*((it.position, it.velocity, _attitude(it), it.rate) for it in said_of), strict=True)
+    return Bodies(*(as_jax(np.asarray(column, dtype=np.float64).T) for column in columns))
 
 
 def _hover_pose(scenario: Scenario, team: Team) -> tuple[np.ndarray, np.ndarray]:
     """Where the payload hovers at the start."""
     body, wanted = scenario.spec.start.payload, scenario.motions
     level = np.array([1.0, 0.0, 0.0, 0.0])
+    pointed = team.payload is not None and team.payload.is_point
     if body is not None:
-        return np.asarray(body.position), level if team.payload.is_point else _attitude(body)
+        return np.asarray(body.position), level if pointed else _attitude(body)
     first = wanted.start
     if first is not None:
-        return first.position[0], level if team.payload.is_point else first.attitude
+        return first.position[0], level if pointed else first.attitude
     assert wanted.vehicles is not None
     places = np.stack([motion.start.position[0] for motion in wanted.vehicles])
     hover = trim(team.rig, np.zeros(3), level, scenario.spec.start.lean)
     vehicles = np.asarray(team.rig.bodies(hover.state)["vehicles"].position).T
     return (places - vehicles).mean(axis=0), level
-
-
-def _check_thrust(scenario: Scenario, hover: Trim) -> None:
-    for k, (thrust, frame) in enumerate(zip(hover.thrust, scenario.parts.airframes, strict=True)):
-        if thrust > frame.total_thrust_max:
-            raise InputError(
-                f"{scenario.where}: rig.vehicles[{k}] must push {thrust:.4g} N to hover with its load, "
-                f"but a {frame.name} gives {frame.total_thrust_max:.4g} N at most."
-            )
 
 
 def _moving(body: said.Body) -> bool:

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from skyrig.constants import GRAVITY
-from skyrig.planning.reference import quaternion
-from skyrig.scenario.controllers import CONTROLLERS, OPEN_LOOP, gain_names
+from skyrig.control.known import CONTROLLERS, OPEN_LOOP, able_to_fly, chosen
+from skyrig.scenario.mechanisms import RigParts
 from skyrig.scenario.motions import Motions
-from skyrig.scenario.parts import RigParts
 from skyrig.scenario.sentences import nearest, refuse, shown
 from skyrig.scenario.spec import (
-    Body,
     Controller,
     Cut,
     Factors,
     Happening,
     Poke,
-    Reel,
     Spec,
     ThrustLoss,
     Wrench,
 )
 
 SLACK = 1e-9
-"""How much farther than its cable a vehicle may start (m): rounding."""
+"""How much later than a flight's end something may end (s): rounding."""
 MOST_STEPS = 5_000_000
 MOST_PULSES = 10_000
 WORDS = ("weight", "trim")
@@ -87,11 +82,9 @@ def check_start(spec: Spec, parts: RigParts, wanted: Motions, where: str) -> Non
     if start.vehicles is None:
         if start.payload is None and not wanted.all:
             raise refuse(where, "start.payload", "is missing: nothing else says where to begin")
-        _check_hover(spec, parts, where)
+        parts.check_start(start, where)
         return
-    if parts.mechanism == "links":
-        raise refuse(where, "start.vehicles", "must be left out: linked vehicles are where the payload is")
-    if start.payload is None:
+    if start.payload is None and parts.payload is not None:
         raise refuse(where, "start.payload", "is missing: it goes with start.vehicles")
     if start.lean is not None:
         raise refuse(where, "start.lean", "is for hovering and must be left out with start.vehicles")
@@ -102,14 +95,7 @@ def check_start(spec: Spec, parts: RigParts, wanted: Motions, where: str) -> Non
     for k, body in enumerate(start.vehicles):
         if body.position is None:
             raise refuse(where, f"start.vehicles[{k}].position", "is missing: three numbers (m)")
-        hook = parts.cables[k].hook or (0.0, 0.0, 0.0)
-        apart = float(np.linalg.norm(_point(body, hook) - _point(start.payload, parts.attachments[k])))
-        if apart > parts.cables[k].length + SLACK:
-            raise refuse(
-                where,
-                f"start.vehicles[{k}].position",
-                f"must be within its cable's {parts.cables[k].length:g} m of the attachment, not {apart:.6g}",
-            )
+    parts.check_start(start, where)
 
 
 def check_happenings(happenings: list[Happening], parts: RigParts, duration: float, where: str) -> None:
@@ -127,41 +113,35 @@ def check_happenings(happenings: list[Happening], parts: RigParts, duration: flo
             if happening.time in poked:
                 raise refuse(where, f"{path}.time", f"must differ from another poke's {happening.time:g} s")
             poked.add(happening.time)
+            if parts.payload is None:
+                raise refuse(where, path, "needs a payload, which this rig does not have")
             if parts.payload.is_point and any(happening.point):
                 raise refuse(where, f"{path}.point", "must be [0, 0, 0] on a point mass")
         elif isinstance(happening, Wrench):
             _check_wrench(happening, parts.count, duration, where, path)
         elif isinstance(happening, ThrustLoss):
-            _index(happening.vehicle, parts.count, "vehicle", where, f"{path}.vehicle")
+            check_index(happening.vehicle, parts.count, "vehicle", where, f"{path}.vehicle")
         else:
-            if parts.mechanism != "cables":
-                raise refuse(where, path, "needs a cable, but this rig has rigid links")
+            parts.check_happening(happening, where, path)
             if isinstance(happening, Cut):
-                _index(happening.cable, parts.count, "cable", where, f"{path}.cable")
                 if happening.cable in severed:
                     raise refuse(where, f"{path}.cable", f"must not be cut twice, but {happening.cable} is")
                 severed.add(happening.cable)
-            else:
-                _check_reel(happening, parts, where, path)
 
 
 def _check_match(controller: Controller, parts: RigParts, wanted: Motions, where: str) -> None:
     """The controller can fly this mechanism and follows what there is a reference for."""
-    known = CONTROLLERS[controller.name]
-    if parts.mechanism not in known.mechanisms:
-        able = [name for name, it in CONTROLLERS.items() if parts.mechanism in it.mechanisms]
+    known = chosen(controller.name, parts.mechanism)
+    if not known.flies(parts.mechanism):
+        able = ", ".join(able_to_fly(parts.mechanism))
         raise refuse(
             where,
             "controller",
-            f"must be one that flies {parts.mechanism} ({', '.join(able)}), not {shown(controller.name)}",
+            f"must be one that flies {parts.mechanism} ({able}), not {shown(controller.name)}",
         )
     given = "payload" if wanted.payload is not None else "vehicles"
     if known.follows != given:
-        able = [
-            name
-            for name, it in CONTROLLERS.items()
-            if it.follows == given and parts.mechanism in it.mechanisms
-        ]
+        able = able_to_fly(parts.mechanism, given)
         other = f"; the {given}' own motion" if given == "vehicles" else "; the payload's motion"
         raise refuse(
             where,
@@ -172,7 +152,7 @@ def _check_match(controller: Controller, parts: RigParts, wanted: Motions, where
 
 
 def _check_gains(controller: Controller, parts: RigParts, where: str) -> None:
-    names = gain_names(controller.name, controller.flavour, parts.mechanism)
+    names = chosen(controller.name, parts.mechanism).gains.get(controller.flavour, ())
     for name, value in controller.gains.items():
         if name not in names:
             listed = f"{', '.join(names)}{nearest(name, names)}"
@@ -231,30 +211,6 @@ def _check_held(controller: Controller, parts: RigParts, where: str) -> None:
         raise refuse(where, "controller.held", "must hold at least one entry, but it is empty")
 
 
-def _check_hover(spec: Spec, parts: RigParts, where: str) -> None:
-    body = spec.start.payload
-    if parts.mechanism == "links":
-        if spec.start.lean is not None:
-            raise refuse(where, "start.lean", "is for cables and must be left out for rigid links")
-        return
-    if body is not None and (any(body.velocity) or any(body.rate)):
-        raise refuse(
-            where, "start.payload.velocity", "must be zero without start.vehicles: hovering is at rest"
-        )
-    points, lengths = parts.attachments, [cable.length for cable in parts.cables]
-    crowded = parts.count > 1 and np.abs(points - points[0]).max() < 1e-9
-    if crowded if spec.start.lean is None else spec.start.lean > 0:
-        return
-    for j in range(parts.count):
-        for k in range(j):
-            if np.linalg.norm(points[j] - points[k]) < 1e-6 and abs(lengths[j] - lengths[k]) < 1e-6:
-                raise refuse(
-                    where,
-                    f"rig.cables[{j}].attachment",
-                    f"must differ from that of cable {k}, or start.lean be above 0: vehicles would collide",
-                )
-
-
 def _check_window(happening: Any, duration: float, where: str, path: str) -> None:
     until = getattr(happening, "until", None)
     if until is None:
@@ -269,7 +225,7 @@ def _check_window(happening: Any, duration: float, where: str, path: str) -> Non
 
 def _check_wrench(wrench: Wrench, count: int, duration: float, where: str, path: str) -> None:
     if wrench.vehicle is not None:
-        _index(wrench.vehicle, count, "vehicle", where, f"{path}.vehicle")
+        check_index(wrench.vehicle, count, "vehicle", where, f"{path}.vehicle")
     if not any(wrench.force) and not any(wrench.torque):
         raise refuse(where, path, "must have a force (N) or a torque (N m), but both are zero")
     if (wrench.period is None) != (wrench.width is None):
@@ -284,30 +240,8 @@ def _check_wrench(wrench: Wrench, count: int, duration: float, where: str, path:
         raise refuse(where, f"{path}.period", f"must be at least {least:.3g} s, not {wrench.period:g}")
 
 
-def _check_reel(reel: Reel, parts: RigParts, where: str, path: str) -> None:
-    if reel.cable is not None:
-        _index(reel.cable, parts.count, "cable", where, f"{path}.cable")
-    for k in range(parts.count) if reel.cable is None else [reel.cable]:
-        winch = parts.cables[k].winch
-        if winch is None:
-            raise refuse(where, f"{path}.cable", f"must be one with a winch, which cable {k} does not have")
-        if not winch.shortest <= reel.length <= winch.longest:
-            raise refuse(
-                where,
-                f"{path}.length",
-                f"must be within the winch's {winch.shortest:g} to {winch.longest:g} m, not {reel.length:g}",
-            )
-
-
-def _index(value: int, count: int, noun: str, where: str, path: str) -> None:
+def check_index(value: int, count: int, noun: str, where: str, path: str) -> None:
+    """Refuse a number that is none of `count` things, counted from 0."""
     if value >= count:
         last = f"from 0 to {count - 1}" if count > 1 else "0"
         raise refuse(where, path, f"must be {last}, counting each {noun}, not {value}")
-
-
-def _point(body: Body, arm: Any) -> np.ndarray:
-    """Where a point of a body is in the world (m)."""
-    angles = np.asarray(body.attitude if isinstance(body.attitude, tuple) else (0.0, 0.0, body.attitude))
-    w, axis = np.split(quaternion(angles), [1])
-    twice = 2 * np.cross(axis, arm)
-    return np.asarray(body.position) + arm + w * twice + np.cross(axis, twice)

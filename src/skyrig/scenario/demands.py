@@ -14,9 +14,10 @@ import numpy as np
 
 from skyrig.checks import Numbers
 from skyrig.constants import GRAVITY
+from skyrig.control.known import OPEN_LOOP
 from skyrig.planning import Reference, Sample, Table
-from skyrig.scenario.controllers import OPEN_LOOP
-from skyrig.scenario.parts import RigParts
+from skyrig.scenario.mechanisms.cables import CableParts
+from skyrig.scenario.mechanisms.links import LinkParts
 from skyrig.scenario.rotor_demand import hover_thrusts, rotor_thrusts, rotors_of
 from skyrig.scenario.sentences import figure
 from skyrig.vehicles import Airframe
@@ -67,20 +68,16 @@ def demands(scenario: Scenario) -> Iterator[str]:
     for follower in followers:
         yield from _ground(follower)
     place = scenario.spec.start.payload
-    bottom = float(scenario.parts.payload.shape.corners[:, 2].min())
+    load = scenario.parts.payload
+    bottom = 0.0 if load is None else float(load.shape.corners[:, 2].min())
     if place is not None and place.position is not None and place.position[2] + bottom < GROUND:
         yield f"The payload starts at z = {figure(place.position[2])} m, in the ground: z points up (m)."
     if scenario.controller.name in (OPEN_LOOP, "attitude"):
         return  # nobody follows these positions
     for k, follower in enumerate(followers):
         alone = scenario.motions.vehicles is not None
-        if scenario.parts.mechanism == "links":
-            yield from _linked_thrust(follower, scenario.parts)
-        else:
-            yield from _slung_thrust(follower, scenario.parts, k if alone else None)
+        yield from scenario.parts.demands(follower, k if alone else None)
         yield from _speed(follower, scenario.parts.airframes)
-        if not alone and not scenario.parts.payload.is_point:
-            yield from _turns(follower, scenario.parts.mechanism)
         yield from _ends(follower, scenario.spec.start.payload is None)
 
 
@@ -92,7 +89,8 @@ def _followers(scenario: Scenario) -> Iterator[Follower]:
             motion = reference.sample(times)
         if all(np.all(np.isfinite(leaf)) for leaf in motion):
             name = f"The reference of vehicle {k}" if alone else "The reference"
-            bottom = 0.0 if alone else -float(scenario.parts.payload.shape.corners[:, 2].min())
+            load = None if alone else scenario.parts.payload
+            bottom = 0.0 if load is None else -float(load.shape.corners[:, 2].min())
             yield Follower(name, reference, times, motion, bottom)
 
 
@@ -119,7 +117,7 @@ def _ground(follower: Follower) -> Iterator[str]:
         )
 
 
-def _slung_thrust(follower: Follower, parts: RigParts, vehicle: int | None) -> Iterator[str]:
+def slung_thrust(follower: Follower, parts: CableParts, vehicle: int | None) -> Iterator[str]:
     """More thrust than there is, for the team together or for one of it."""
     lift = follower.lift
     size = np.linalg.norm(lift, axis=1)
@@ -147,7 +145,7 @@ def _slung_thrust(follower: Follower, parts: RigParts, vehicle: int | None) -> I
         )
 
 
-def _linked_thrust(follower: Follower, parts: RigParts) -> Iterator[str]:
+def linked_thrust(follower: Follower, parts: LinkParts) -> Iterator[str]:
     """A tilt, and the turning to it, for which a rotor has not enough thrust."""
     rotors = rotors_of(parts)
     with np.errstate(all="ignore"):
@@ -175,9 +173,9 @@ def _cause(follower: Follower, row: int) -> str:
     return f"it accelerates by {figure(size)} m/s^2, being too large (m) or too quick (s)"
 
 
-def load_shares(parts: RigParts) -> Numbers:
+def load_shares(parts: CableParts) -> Numbers:
     """What each vehicle carries of a level payload (kg): the shares of least squares that balance it."""
-    x, y, _ = parts.attachments.T
+    x, y, _ = parts.points.T
     balance = np.stack([np.ones(parts.count), x, y])
     shares = np.linalg.lstsq(balance, np.array([parts.payload.mass, 0.0, 0.0]), rcond=None)[0]
     return np.maximum(shares, 0.0)
@@ -200,22 +198,36 @@ def _top_speed(frame: Airframe) -> float:
     return ADVANCE * frame.speed_max * (frame.rotor_radius or frame.arm / 2)
 
 
-def _turns(follower: Follower, mechanism: str) -> Iterator[str]:
-    """Attitudes that the payload cannot have, or need not."""
+def _steepest(follower: Follower) -> tuple[int, float]:
+    """When the payload is tilted most, and by how much (rad)."""
     roll, pitch = follower.motion.euler[:, 0, 0], follower.motion.euler[:, 0, 1]
     tilts = np.arccos(np.clip(np.cos(roll) * np.cos(pitch), -1, 1))
     row = int(np.argmax(tilts))
-    degrees = np.degrees(tilts[row])
-    if mechanism == "links" and tilts[row] > LEAST_TILT:
+    return row, float(tilts[row])
+
+
+def tilted_in_vain(follower: Follower) -> Iterator[str]:
+    """Tilts of a payload on rigid links, which nobody makes."""
+    row, tilt = _steepest(follower)
+    if tilt > LEAST_TILT:
         yield (
-            f"{follower.name} tilts the payload by {figure(degrees)} degrees {follower.at(row)}, which is "
-            "ignored: a rig on rigid links tilts as its acceleration needs."
+            f"{follower.name} tilts the payload by {figure(np.degrees(tilt))} degrees {follower.at(row)}, "
+            "which is ignored: a rig on rigid links tilts as its acceleration needs."
         )
-    elif tilts[row] > MOST_TILT:
+
+
+def steep(follower: Follower) -> Iterator[str]:
+    """Tilts that cables cannot well hold."""
+    row, tilt = _steepest(follower)
+    if tilt > MOST_TILT:
         yield (
-            f"{follower.name} tilts the payload by {figure(degrees)} degrees {follower.at(row)}, more than "
-            "cables can well hold: were degrees typed for radians?"
+            f"{follower.name} tilts the payload by {figure(np.degrees(tilt))} degrees {follower.at(row)}, "
+            "more than cables can well hold: were degrees typed for radians?"
         )
+
+
+def too_fast(follower: Follower) -> Iterator[str]:
+    """A payload that is turned faster than people mean."""
     rates = np.linalg.norm(follower.motion.rate[:, 0], axis=1)
     fast = int(np.argmax(rates))
     if rates[fast] > MOST_RATE:

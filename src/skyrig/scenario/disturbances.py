@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from skyrig.scenario.parts import RigParts
+from skyrig.scenario.mechanisms import RigParts
 from skyrig.scenario.spec import Happening, Reel, ThrustLoss, Wrench
 
 Array = npt.NDArray[np.float64]
@@ -52,7 +52,7 @@ class Disturbances:
     def pushes(self, times: npt.ArrayLike) -> tuple[dict[str, Array], dict[str, Array]]:
         """Forces (N) and torques (N m) on groups of bodies, world frame, (T, k, 3), where there are any."""
         clock = np.asarray(times, dtype=np.float64)
-        bodies = {"payload": [None], "vehicles": list(range(self.parts.count))}
+        bodies: dict[str, list[int | None]] = {"payload": [None], "vehicles": [*range(self.parts.count)]}
         forces, torques = {}, {}
         for group, which in bodies.items():
             mine = [[it for it in self.wrenches if it.vehicle == body] for body in which]
@@ -72,34 +72,10 @@ class Disturbances:
             share[during, loss.vehicle] *= loss.factor
         return share
 
-    def cable_target(self, times: npt.ArrayLike) -> Array:
-        """Free length that each cable shall have in the end, (T, n) (m); winches need a while for it."""
+    def goals(self, times: npt.ArrayLike) -> dict[str, Array]:
+        """Where the rig's own drives shall be in the end, (T, k) by drive; none that nothing happens to."""
         clock = np.asarray(times, dtype=np.float64)
-        lengths = [cable.length for cable in self.parts.cables]
-        target = np.broadcast_to(lengths, (len(clock), len(lengths))).copy()
-        for reel in self.reels:
-            which = slice(None) if reel.cable is None else reel.cable
-            target[clock >= reel.time, which] = reel.length
-        return target
-
-    def reel_rate(self, times: npt.ArrayLike) -> Array | None:
-        """Reel-out rates to ask for over intervals that begin at evenly spaced `times`, (T, n) (m/s).
-
-        They speed up and brake within the winches' limits and end at `cable_target`; None without reels.
-        """
-        if not self.reels:
-            return None
-        clock = np.asarray(times, dtype=np.float64)
-        winches = [cable.winch for cable in self.parts.cables]
-        most = np.array([winch.rate if winch else 0.0 for winch in winches])
-        hard = np.array([winch.acceleration if winch else 1.0 for winch in winches])
-        length = np.array([cable.length for cable in self.parts.cables])
-        rate, dt = np.zeros_like(length), float(clock[1] - clock[0]) if len(clock) > 1 else 1.0
-        rates = np.zeros((len(clock), len(length)))
-        for row, target in enumerate(self.cable_target(clock)):
-            rates[row] = wanted_rate(target - length, rate, most, hard, dt)
-            length, rate = length + rates[row] * dt, rates[row]
-        return rates
+        return self.parts.goals(self.reels, clock) if self.reels else {}
 
     def _sum(self, wrenches: Sequence[Wrench], times: Array) -> tuple[Array, Array]:
         force, torque = np.zeros((len(times), 3)), np.zeros((len(times), 3))
@@ -113,22 +89,6 @@ class Disturbances:
             force[during] += wrench.force
             torque[during] += wrench.torque
         return force, torque
-
-
-def wanted_rate(missing: Array, rate: Array, most: Array, hard: Array, dt: float) -> Array:
-    """Rate to ask of a winch over the coming `dt` (m/s) so that it stops `missing` metres on.
-
-    Args:
-        missing: Length still to reel out, negative to reel in (m).
-        rate: Present rate (m/s).
-        most: Rate limit (m/s).
-        hard: Acceleration limit (m/s^2).
-        dt: How long the rate is held (s).
-    """
-    # v dt + v^2 / 2a of cable passes while v is held for dt and then braked at a
-    brakable = np.sqrt((hard * dt) ** 2 + 2 * hard * np.abs(missing)) - hard * dt
-    speed = np.minimum(np.minimum(brakable, most), np.abs(missing) / dt)
-    return np.clip(np.sign(missing) * speed, rate - hard * dt, rate + hard * dt)
 
 
 def _pulses(wrench: Wrench, duration: float) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from skyrig.scenario.controllers import gain_names
+from skyrig.control.known import CONTROLLERS
 
 
 class Meaning(NamedTuple):
@@ -58,8 +58,7 @@ _OWN = {
 """Where the flavour does not say which."""
 
 
-def gains(controller: str, flavour: str, mechanism: str) -> dict[str, Meaning | None]:
-    """The gains that a controller has on a rig of that mechanism, and what each means."""
-    name = mechanism if controller == "geometric" else controller
-    table = _OWN.get((name, flavour), _FULL if flavour == "full" else _PUBLISHED)
-    return {each: table.get(each) for each in gain_names(controller, flavour, mechanism)}
+def gains(controller: str, flavour: str) -> dict[str, Meaning | None]:
+    """The gains that a controller has, and what each means."""
+    table = _OWN.get((controller, flavour), _FULL if flavour == "full" else _PUBLISHED)
+    return {each: table.get(each) for each in CONTROLLERS[controller].gains.get(flavour, ())}

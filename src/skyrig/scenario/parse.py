@@ -12,6 +12,7 @@ import msgspec
 from skyrig import files
 from skyrig.checks import nearest
 from skyrig.errors import InputError
+from skyrig.scenario.registry import spec_type
 from skyrig.scenario.sentences import dotted, explain, refuse, shown
 from skyrig.scenario.spec import VERSION, Spec
 
@@ -73,10 +74,11 @@ def parse(values: Mapping[str, object], where: str) -> Spec:
         raise refuse(where, "skyrig", f"is missing: a scenario begins with 'skyrig: {VERSION}'")
     if type(version) is not int or version != VERSION:
         raise refuse(where, "skyrig", f"must be {VERSION}, the version of the schema, not {shown(version)}")
+    kind = spec_type()
     try:
-        return msgspec.convert(values, Spec)
+        return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
-        raise explain(where, values, error) from None
+        raise explain(where, values, error, kind) from None
 
 
 def _plain(value: object, where: str, steps: list[str | int], budget: list[int]) -> Any:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from skyrig.checks import Numbers
-from skyrig.scenario.parts import RigParts
+from skyrig.scenario.mechanisms import RigParts
 from skyrig.scenario.sentences import figure
-from skyrig.vehicles import Airframe, Ball
+from skyrig.vehicles import Airframe, Ball, Payload
 
 LONGEST = 200.0
 """Length of a cable over its vehicle's radius beyond which metres are unlikely to be meant."""
@@ -20,27 +20,41 @@ FRAME = np.array([0.2, 0.2, 0.4])
 
 
 def implausible(parts: RigParts) -> Iterator[str]:
-    """Sentences on cables and inertias."""
-    yield from _cables(parts)
-    yield from _payload(parts)
+    """Sentences on inertias."""
+    for group, loads in parts.loads.items():
+        for load in loads:
+            yield from _load(group, load)
     for k, frame in enumerate(parts.airframes):
         if frame not in parts.airframes[:k]:
             yield from _vehicle(k, frame)
 
 
-def _cables(parts: RigParts) -> Iterator[str]:
-    pairs = list(zip(parts.cables, parts.airframes, strict=False))
-    long = [k for k, (cable, frame) in enumerate(pairs) if cable.length > LONGEST * frame.radius]
-    short = [k for k, (cable, frame) in enumerate(pairs) if cable.length < frame.radius]
+def lengths(cables: Sequence[float], airframes: Sequence[Airframe]) -> Iterator[str]:
+    """Sentences on cables of these lengths (m), one for each vehicle."""
+    pairs = list(zip(cables, airframes, strict=True))
+    long = [k for k, (length, frame) in enumerate(pairs) if length > LONGEST * frame.radius]
+    short = [k for k, (length, frame) in enumerate(pairs) if length < frame.radius]
     if long:
-        most = max(parts.cables[k].length for k in long)
+        most = max(cables[k] for k in long)
         yield f"{_named(long)} {most:g} m long: were millimetres or centimetres typed for metres?"
     if short:
-        least, frame = min((pairs[k] for k in short), key=lambda pair: pair[0].length)
+        least, frame = min((pairs[k] for k in short), key=lambda pair: pair[0])
         yield (
-            f"{_named(short)} {least.length:g} m long, less than the {figure(frame.radius)} m that the "
+            f"{_named(short)} {least:g} m long, less than the {figure(frame.radius)} m that the "
             "vehicle reaches out, so that the load swings into its propellers: was another unit typed for m?"
         )
+
+
+def overlapping(places: Numbers, airframes: Sequence[Airframe]) -> Iterator[str]:
+    """A sentence on the first two vehicles at `places` (n, 3) (m) whose propellers would overlap."""
+    for j in range(len(airframes)):
+        for k in range(j):
+            first, second = airframes[k], airframes[j]
+            apart = float(np.linalg.norm((places[j] - places[k])[:2])) - first.radius - second.radius
+            tall = ((first.height or 0.0) + (second.height or 0.0)) / 2
+            if apart < 0 and abs(places[j, 2] - places[k, 2]) < tall:
+                yield f"Vehicles {k} and {j} start with their propellers overlapping by {-apart:.3g} m."
+                return
 
 
 def _named(cables: list[int]) -> str:
@@ -49,13 +63,12 @@ def _named(cables: list[int]) -> str:
     return f"Cables {', '.join(map(str, cables[:-1]))} and {cables[-1]} are"
 
 
-def _payload(parts: RigParts) -> Iterator[str]:
-    load = parts.payload
+def _load(group: str, load: Payload) -> Iterator[str]:
     if load.inertia is None or isinstance(load.shape, Ball):
         return
     with np.errstate(all="ignore"):
         uniform = np.diag(load.shape.inertia(load.mass))
-    yield from _compared("rig.payload.inertia", load.inertia, uniform, "uniform body of its mass and size")
+    yield from _compared(f"rig.{group}.inertia", load.inertia, uniform, "uniform body of its mass and size")
 
 
 def _vehicle(k: int, frame: Airframe) -> Iterator[str]:

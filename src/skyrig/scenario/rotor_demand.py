@@ -15,7 +15,7 @@ import numpy as np
 from skyrig.checks import Numbers
 from skyrig.constants import GRAVITY
 from skyrig.planning import Sample
-from skyrig.scenario.parts import RigParts
+from skyrig.scenario.mechanisms.links import LinkParts
 
 
 class Rotors(NamedTuple):
@@ -31,15 +31,14 @@ class Rotors(NamedTuple):
     """(3, 3) of the whole rig about its centre of mass (kg m^2)."""
 
 
-def rotors_of(parts: RigParts) -> Rotors:
+def rotors_of(parts: LinkParts) -> Rotors:
     """The rotors of a linked rig."""
     masses = np.array([frame.mass for frame in parts.airframes])
-    centre = masses @ parts.attachments / parts.mass
+    centre = masses @ parts.points / parts.mass
     inertia = np.zeros((3, 3)) if parts.payload.inertia is None else parts.payload.inertia.copy()
     inertia += _apart(parts.payload.mass, -centre)
     effects: list[Numbers] = []
-    turns = np.zeros(parts.count) if parts.yaw is None else parts.yaw
-    for frame, place, yaw in zip(parts.airframes, parts.attachments - centre, turns, strict=True):
+    for frame, place, yaw in zip(parts.airframes, parts.points - centre, parts.yaw, strict=True):
         cos, sin = np.cos(yaw), np.sin(yaw)
         turn = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
         inertia += turn @ frame.inertia @ turn.T + _apart(frame.mass, place)

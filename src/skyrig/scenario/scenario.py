@@ -17,12 +17,13 @@ from skyrig import files
 from skyrig.errors import InputError
 from skyrig.scenario import crosschecks
 from skyrig.scenario.limits import check_limits
+from skyrig.scenario.mechanisms import Place, RigParts
 from skyrig.scenario.motions import Motions, flight_duration, motions, with_whole_paths
 from skyrig.scenario.overrides import cut_short, overridden
 from skyrig.scenario.parse import parse, plain, read_text, read_values
-from skyrig.scenario.parts import RigParts, rig_parts, scaled
 from skyrig.scenario.sentences import nearest, shown
-from skyrig.scenario.spec import Controller, Spec
+from skyrig.scenario.spec import Controller, Factors, Spec
+from skyrig.scenario.world import elements_of
 
 if TYPE_CHECKING:
     from skyrig.scenario.build import Built
@@ -85,9 +86,9 @@ class Scenario:
         if "reference" in own:
             own["reference"] = with_whole_paths(own["reference"], Path(directory))
         spec = parse(own, where)
-        same_rig = like is not None and like.spec.rig == spec.rig
-        known = None if like is None else (like.spec.rig, like.parts)
-        parts = known[1] if known is not None and same_rig else rig_parts(spec.rig, where, like=known)
+        known = None if like is None else like.parts
+        same_rig = known is not None and known.said == spec.rig
+        parts = known if known is not None and same_rig else spec.rig.parts(Place(where, like=known))
         same_team = like is not None and like.parts.count == parts.count
         if like is not None and same_team and like.spec.reference == spec.reference:
             wanted = like.motions
@@ -99,6 +100,8 @@ class Scenario:
         crosschecks.check_start(spec, parts, wanted, where)
         crosschecks.check_happenings(spec.happenings, parts, duration, where)
         check_limits(spec, where)
+        for name, element in elements_of(spec).items():
+            element.check(parts, where, f"world.{name}")
         return Scenario(spec, own, where, parts, _believed(own, spec, parts, where), wanted, duration)
 
     def __repr__(self) -> str:
@@ -204,7 +207,9 @@ def _believed(values: dict[str, Any], spec: Spec, parts: RigParts, where: str) -
     """The rig as the controller is told."""
     told_of = crosschecks.controller_of(spec)
     believed = _modelled(values, told_of.model, parts, where) if told_of.model else parts
-    return scaled(believed, told_of.factors, where, "controller.factors")
+    if told_of.factors == Factors():
+        return believed
+    return believed.believed(told_of.factors, Place(where, "controller.factors"))
 
 
 def _modelled(values: dict[str, Any], model: dict[str, Any], parts: RigParts, where: str) -> RigParts:
@@ -213,7 +218,7 @@ def _modelled(values: dict[str, Any], model: dict[str, Any], parts: RigParts, wh
     try:
         changes = {f"rig.{path}": value for path, value in _flat(model).items()}
         told = parse(overridden(values, changes, parts.count), place)
-        believed = rig_parts(told.rig, place)
+        believed = told.rig.parts(Place(place))
     except InputError as error:
         text = str(error)
         raise InputError(text if text.startswith(where) else f"{place}: {text}") from None

@@ -7,15 +7,15 @@ from typing import Any
 
 import msgspec
 
+from skyrig.control.known import CONTROLLERS
 from skyrig.planning import REFERENCES
-from skyrig.scenario.controllers import CONTROLLERS
-from skyrig.scenario.spec import Spec
+from skyrig.scenario.registry import spec_type
 from skyrig.vehicles import airframe_names, payload_names
 
 
 def schema() -> dict[str, Any]:
     """JSON schema (draft 2020-12) of version 1 of the scenario file."""
-    made = msgspec.json.schema(Spec)
+    made = msgspec.json.schema(spec_type())
     definitions = made["$defs"]
     definitions["Reference"] = _reference()
     wanted = {"$ref": "#/$defs/Reference"}

@@ -11,7 +11,6 @@ from msgspec import inspect
 
 from skyrig.checks import nearest
 from skyrig.errors import InputError
-from skyrig.scenario.spec import Spec
 
 _AT = re.compile(r"^(?P<problem>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.S)
 _STEP = re.compile(r"\.([A-Za-z_][\w-]*)|\[(\d+)\]")
@@ -54,25 +53,29 @@ def refuse(where: str, path: str, problem: str) -> InputError:
     return InputError(f"{place} {problem}.")
 
 
-def explain(where: str, values: Mapping[str, object], error: Exception) -> InputError:
-    """What msgspec says in `error` about `values` as one sentence of ours."""
+def explain(where: str, values: Mapping[str, object], error: Exception, kind: Any) -> InputError:
+    """What msgspec says in `error` about `values`, which are no `kind`, as one sentence of ours."""
     match = _AT.match(str(error))
     problem, path = (match["problem"], match["path"] or "$") if match else (str(error), "$")
     steps: list[str | int] = [a or int(b) for a, b in _STEP.findall(path)]
     value = _value_at(values, steps)
     place = dotted(steps)
     if found := re.match(r"Object contains unknown field `(.*)`", problem):
-        known = _fields_at(values, steps)
+        known = _fields_at(kind, values, steps)
         hint = nearest(found[1], known) or f"; choose from {', '.join(known)}"
         return refuse(where, dotted([*steps, found[1]]), f"is not a field here{hint}")
     if found := re.match(r"Object missing required field `(.*)`", problem):
-        return refuse(where, dotted([*steps, found[1]]), f"is missing{_options(values, steps, found[1])}")
+        return refuse(
+            where, dotted([*steps, found[1]]), f"is missing{_options(kind, values, steps, found[1])}"
+        )
     if re.match(r"Invalid (enum )?value", problem):
-        options = _choices_at(values, steps)
+        options = _choices_at(kind, values, steps)
         return refuse(
             where, place, f"must be one of {', '.join(options)}{nearest(value, options)}, not {shown(value)}"
         )
-    return refuse(where, place, f"must be {_wanted(problem)}{_unit_at(values, steps)}, not {shown(value)}")
+    return refuse(
+        where, place, f"must be {_wanted(problem)}{_unit_at(kind, values, steps)}, not {shown(value)}"
+    )
 
 
 def dotted(steps: Collection[str | int]) -> str:
@@ -109,9 +112,9 @@ def _value_at(values: Any, steps: list[str | int]) -> Any:
     return values
 
 
-def _type_at(values: Any, steps: list[str | int]) -> tuple[Any, str]:
+def _type_at(whole: Any, values: Any, steps: list[str | int]) -> tuple[Any, str]:
     """The schema's type at a path, and the unit of the last field passed on the way."""
-    kind, unit = inspect.type_info(Spec), ""
+    kind, unit = inspect.type_info(whole), ""
     for step in [*steps, None]:
         kind, unit = _bare(kind, unit)
         if isinstance(kind, inspect.UnionType):
@@ -149,23 +152,23 @@ def _alternative(union: inspect.UnionType, values: object) -> Any:
     return next((k for k in bare if not isinstance(k, inspect.StructType | inspect.NoneType)), None)
 
 
-def _fields_at(values: object, steps: list[str | int]) -> list[str]:
-    kind, _ = _type_at(values, steps)
+def _fields_at(whole: Any, values: object, steps: list[str | int]) -> list[str]:
+    kind, _ = _type_at(whole, values, steps)
     own = [kind.tag_field] if getattr(kind, "tag_field", None) else []
     return own + [field.encode_name for field in getattr(kind, "fields", ())]
 
 
-def _choices_at(values: object, steps: list[str | int]) -> list[str]:
-    kind, _ = _type_at(values, steps)
+def _choices_at(whole: Any, values: object, steps: list[str | int]) -> list[str]:
+    kind, _ = _type_at(whole, values, steps)
     if isinstance(kind, inspect.LiteralType):
         return [str(value) for value in kind.values]
-    owner, _ = _type_at(values, steps[:-1])
+    owner, _ = _type_at(whole, values, steps[:-1])
     return [str(tag) for tag in _tags(owner)]
 
 
-def _options(values: object, steps: list[str | int], field: str) -> str:
+def _options(whole: Any, values: object, steps: list[str | int], field: str) -> str:
     """What a missing field could be."""
-    owner, _ = _type_at(values, steps)
+    owner, _ = _type_at(whole, values, steps)
     tags = [kind for kind in getattr(owner, "types", ()) if getattr(kind, "tag_field", None) == field]
     if tags:
         return f": give one of {', '.join(str(kind.tag) for kind in tags)}"
@@ -178,6 +181,6 @@ def _tags(owner: Any) -> list[Any]:
     return [kind.tag for kind in getattr(owner, "types", ()) if getattr(kind, "tag", None) is not None]
 
 
-def _unit_at(values: object, steps: list[str | int]) -> str:
-    _, unit = _type_at(values, steps)
+def _unit_at(whole: Any, values: object, steps: list[str | int]) -> str:
+    _, unit = _type_at(whole, values, steps)
     return f" ({unit})" if unit and unit != "1" else ""

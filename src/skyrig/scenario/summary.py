@@ -14,9 +14,9 @@ def rows(known: Scenario) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     found.append(("shows", known.description))
     found.append(("rig", team(known)))
-    found.append(("mass", f"{parts.mass:.4g} kg, of it {parts.payload.mass:.4g} kg payload"))
-    if parts.cables:
-        found.append(("cables", ", ".join(f"{cable.length:g}" for cable in parts.cables) + " m"))
+    load = "" if parts.payload is None else f", of it {parts.payload.mass:.4g} kg payload"
+    found.append(("mass", f"{parts.mass:.4g} kg{load}"))
+    found += parts.lines()
     found.append(("reference", _reference(spec.reference)))
     controller = known.controller
     flavour = "" if controller.name == "open-loop" else f", {controller.flavour}"
@@ -35,7 +35,8 @@ def team(known: Scenario) -> str:
     for frame in known.parts.airframes:
         kinds[frame.name] = kinds.get(frame.name, 0) + 1
     vehicles = ", ".join(f"{count} {name}" for name, count in kinds.items())
-    return f"{vehicles} with {known.parts.payload.name} on {known.parts.mechanism}"
+    names = [load.name for group in known.parts.loads.values() for load in group]
+    return f"{vehicles} with {', '.join(names)} {known.spec.rig.words}" if names else vehicles
 
 
 def _reference(wanted: Any) -> str:

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from skyrig.control.interface import Command, Controller, Target, targets
+from skyrig.control.known import OPEN_LOOP
 from skyrig.flight.flying import held
 from skyrig.planning import hover
-from skyrig.scenario.controllers import OPEN_LOOP
 from skyrig.turns import euler_angles
 
 if TYPE_CHECKING:

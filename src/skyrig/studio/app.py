@@ -19,7 +19,7 @@ from skyrig.flight.flight import Flight, FlightEvent
 from skyrig.flight.frames import of_flight
 from skyrig.flight.playback import Overlay
 from skyrig.scenario import Scenario
-from skyrig.scenario.parts import RigParts
+from skyrig.scenario.mechanisms import RigParts
 from skyrig.studio import readouts
 from skyrig.studio.camera import Cameras
 from skyrig.studio.charts import POINTS, SECONDS, Charts
@@ -267,7 +267,7 @@ class Studio:
             self.charts.hide()
             self._retired.append((self.drawn, self.charts))
         with self.panel.plots:
-            self.charts = Charts(self.server, len(self.rig.parts.cables), self._aimed, self.look.dark)
+            self.charts = Charts(self.server, len(self.rig.parts.tethers), self._aimed, self.look.dark)
 
 
 def _cut(events: Sequence[FlightEvent], now: float) -> set[int]:

@@ -9,7 +9,7 @@ import numpy as np
 import viser
 
 from skyrig.flight.frames import Frames
-from skyrig.scenario.parts import RigParts
+from skyrig.scenario.mechanisms import RigParts
 
 PRESETS = {
     "Corner": (1.0, -1.0, 0.55),

@@ -13,6 +13,7 @@ from skyrig import files
 from skyrig.errors import InputError
 from skyrig.scenario import Scenario
 from skyrig.scenario.overrides import parse_setting
+from skyrig.scenario.registry import MECHANISMS
 from skyrig.vehicles import payload, payload_names
 from skyrig.vehicles.shapes import Ball, Box, Shape
 
@@ -50,14 +51,14 @@ def form_of(scenario: Scenario) -> Form:
     """The fields that describe `scenario`."""
     parts, spec, controller = scenario.parts, scenario.spec, scenario.controller
     names = [frame.name for frame in parts.airframes]
-    lengths = [cable.length for cable in parts.cables]
+    lengths, load = parts.lengths, parts.payload
     same = len(set(lengths)) == 1
     return Form(
         kind=names[0] if len(set(names)) == 1 else MIXED,
         count=parts.count,
         team=", ".join(names),
-        payload=parts.payload.name,
-        mass=parts.payload.mass,
+        payload="" if load is None else load.name,
+        mass=0.0 if load is None else load.mass,
         mechanism=parts.mechanism,
         lengths=", ".join(f"{length:g}" for length in (lengths[:1] if same else lengths)),
         reference=_line(scenario.values.get("reference")),
@@ -105,10 +106,12 @@ def _rig(scenario: Scenario, was: Form, form: Form) -> dict[str, object]:
     """Changes to the rig."""
     changes: dict[str, object] = {}
     if form.mechanism != was.mechanism:
-        rig: dict[str, Any] = {"mechanism": form.mechanism, "vehicles": _team(form), "payload": form.payload}
-        if form.mechanism == "cables":
-            rig["cables"] = {"length": _lengths(form.lengths or "0.5")}
+        rig = MECHANISMS[form.mechanism].sketch({"vehicles": _team(form), "payload": form.payload})
+        if rig is None:
+            raise InputError(f"Joined by must be left as it is: {form.mechanism} need a file of their own.")
         changes["rig"] = rig
+        if form.lengths.strip() and "cables" in rig:
+            changes["rig.cables.length"] = _lengths(form.lengths)
         changes |= _attachments(form)
         if scenario.spec.start.lean is not None:
             changes["start.lean"] = None
@@ -121,7 +124,7 @@ def _rig(scenario: Scenario, was: Form, form: Form) -> dict[str, object]:
             changes["rig.payload"] = form.payload
         if changes:
             changes |= _attachments(form)
-        if form.lengths.strip() != was.lengths and form.mechanism == "cables":
+        if form.lengths.strip() != was.lengths and scenario.parts.lengths:
             changes |= _cables(scenario, _lengths(form.lengths))
     if form.mass != was.mass:
         changes["rig.payload.mass"] = form.mass
@@ -150,10 +153,12 @@ def _attachments(form: Form) -> dict[str, object]:
     if form.payload not in payload_names():
         return {}
     load = payload(form.payload)
-    joint = "cable" if form.mechanism == "cables" else "rigid"
-    where = "rig.cables.attachments" if form.mechanism == "cables" else "rig.attachments"
+    holds = MECHANISMS[form.mechanism].holds
+    if holds is None:
+        return {}
+    field, joint = holds
     known = load.is_point or f"{joint}-{count}" in load.attachments
-    return {where: None if known else spread(load.shape, count)}
+    return {f"rig.{field}": None if known else spread(load.shape, count)}
 
 
 def _cables(scenario: Scenario, lengths: float | list[float]) -> dict[str, object]:

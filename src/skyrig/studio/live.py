@@ -19,13 +19,13 @@ import numpy.typing as npt
 
 from skyrig.algebra import as_jax
 from skyrig.control.actuators import Actuators
+from skyrig.control.known import OPEN_LOOP
 from skyrig.control.stepped import Told
 from skyrig.elements import Pushes
 from skyrig.flight.closed import make_controller
 from skyrig.flight.flight import FlightEvent
 from skyrig.flight.frames import Frames
 from skyrig.programs import Program, Shapes
-from skyrig.scenario.controllers import OPEN_LOOP
 from skyrig.sim.events import raise_troubles
 from skyrig.sim.log import LOG_FULL, OK, Log
 from skyrig.sim.packing import Packing
@@ -194,9 +194,8 @@ class Live:
         """What is done to the actuators from each of `since` on."""
         acting, hands = self.built.disturbances, self.hands
         share = acting.thrust_share(since) * (1.0 if hands.share is None else hands.share)
-        goals = (
-            {"winch": as_jax(acting.cable_target(since).T)} if self.built.rig.layout.drive("winch") else {}
-        )
+        rest = {name: np.tile(it, (len(since), 1)) for name, it in self.built.rig.rest_goals().items()}
+        goals = {name: as_jax(it.T) for name, it in (rest | acting.goals(since)).items()}
         return Surroundings(as_jax(share.T), goals)
 
     def _pushes(self, since: Numbers) -> Pushes:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from skyrig.errors import InputError
 from skyrig.flight.flight import Flight
+from skyrig.scenario.mechanisms import Place, RigParts
 from skyrig.scenario.parse import parse, read_values
-from skyrig.scenario.parts import RigParts, rig_parts
 
 TRIES = 50
 """Ports looked at, one after the other."""
@@ -28,8 +28,8 @@ def parts_of(flight: Flight) -> RigParts:
     if not flight.scenario:
         raise InputError(f"The flight {flight.name!r} does not carry its scenario, so it cannot be drawn.")
     where = f"scenario of the flight {flight.name!r}"
-    parts = rig_parts(parse(read_values(flight.scenario, where), where).rig, where)
-    if (parts.count, len(parts.cables)) != (flight.rig.count, flight.cables.tension.shape[1]):
+    parts = parse(read_values(flight.scenario, where), where).rig.parts(Place(where))
+    if (parts.count, len(parts.tethers)) != (flight.rig.count, flight.cables.tension.shape[1]):
         raise InputError(f"The {where} is of another rig than its arrays, so it cannot be drawn.")
     return parts
 

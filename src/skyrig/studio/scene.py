@@ -12,7 +12,7 @@ import viser
 from skyrig.constants import GRAVITY
 from skyrig.flight import meshes
 from skyrig.flight.frames import Frames
-from skyrig.scenario.parts import RigParts
+from skyrig.scenario.mechanisms import RigParts
 from skyrig.studio.cable_line import CableLine
 from skyrig.turns import between, turn
 
@@ -64,10 +64,10 @@ class RigScene:
         self._vehicles = [self._vehicle(k) for k in range(parts.count)]
         self._rotors = [self._propeller(k) for k in range(parts.count)]
         self._ghost = self._wanted() if tint is None else None
-        self._cables = [CableLine(server, f"{root}/cable{k}", self._nodes) for k in range(len(parts.cables))]
+        self._cables = [CableLine(server, f"{root}/cable{k}", self._nodes) for k in range(len(parts.tethers))]
         self._labels = [
             self._keep(server.scene.add_label(f"{root}/label{k}", "", anchor="center-center", visible=False))
-            for k in range(len(parts.cables))
+            for k in range(len(parts.tethers))
             if tint is None
         ]
         self._flashes = self._points()
@@ -105,7 +105,7 @@ class RigScene:
                     between(frame.wanted_attitude, frame.payload_attitude)[0]
                 )
                 _visible(self._body, apart > 0.04)
-        ends = turn(pose, self.parts.attachments) + place
+        ends = turn(pose, self.parts.points) + place
         self._draw_cables(frame, ends, cut, look)
         for k, flash in enumerate(self._flashes):
             seen = k in struck
@@ -227,11 +227,11 @@ class RigScene:
         return node
 
     def _points(self) -> list[Any]:
-        size = 0.02 + 0.1 * float(np.max(np.linalg.norm(self.parts.attachments, axis=1), initial=0.0)) / 2
-        for k, point in enumerate(self.parts.attachments):
+        size = 0.02 + 0.1 * float(np.max(np.linalg.norm(self.parts.points, axis=1), initial=0.0)) / 2
+        for k, point in enumerate(self.parts.points):
             dot = meshes.merged([meshes.moved(meshes.ball(0.014, 6, 10), point)], meshes.colour(k))
             self._mesh(f"{self.root}/payload/hold{k}", dot, None, False)
-        if not self.parts.cables or self._tint is not None:
+        if not self.parts.tethers or self._tint is not None:
             return []
         return [
             self._keep(
@@ -245,12 +245,12 @@ class RigScene:
                     visible=False,
                 )
             )
-            for k in range(len(self.parts.attachments))
+            for k in range(len(self.parts.points))
         ]
 
     def _draw_cables(self, frame: Frames, ends: Reals, cut: set[int], look: Look) -> None:
-        for k, cable in enumerate(self.parts.cables):
-            hook = turn(frame.vehicle_attitude[0, k], np.asarray([cable.hook or (0.0, 0.0, 0.0)]))[0]
+        for k, tether in enumerate(self.parts.tethers):
+            hook = turn(frame.vehicle_attitude[0, k], np.asarray([tether.start.point]))[0]
             top = frame.vehicle_position[0, k] + hook
             length, tension = float(frame.length[0, k]), float(frame.tension[0, k])
             slack = not bool(frame.taut[0, k])

@@ -66,7 +66,7 @@ class HandsTab:
         points = [f"attachment {k}" for k in range(parts.count)]
         self.corner.options = ("centre",) if parts.payload.is_point else (*points, *corners, "centre")
         self.corner.value = self.corner.options[0]
-        self.cable.options = tuple(str(k) for k in range(len(parts.cables))) or (NOBODY,)
+        self.cable.options = tuple(str(k) for k in range(len(parts.tethers))) or (NOBODY,)
         self.cable.value = self.cable.options[0]
         self.vehicle.options = tuple(str(k) for k in range(parts.count))
         self.vehicle.value = "0"
@@ -87,7 +87,7 @@ class HandsTab:
         if not np.any(impulse):
             raise InputError("The impulse must not be zero (N s).")
         kind, _, number = self.corner.value.partition(" ")
-        places = {"corner": parts.payload.shape.corners, "attachment": parts.attachments}
+        places = {"corner": parts.payload.shape.corners, "attachment": parts.points}
         point = np.zeros(3) if kind == "centre" else np.asarray(places[kind])[int(number)]
         self.studio.session.do(Poke(0.0, impulse, point))
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from skyrig.control.known import CONTROLLERS
 from skyrig.planning import REFERENCES
 from skyrig.scenario import load, names
-from skyrig.scenario.controllers import CONTROLLERS
+from skyrig.scenario.registry import MECHANISMS
 from skyrig.studio.edits import MIXED, Form, edited, form_of
 from skyrig.vehicles import airframe_names, payload_names
 
@@ -40,7 +41,7 @@ class ScenarioTab:
             self.team = gui.add_text("Mixed team", "", hint="Types in order, separated by commas")
             self.payload = gui.add_dropdown("Payload", payload_names())
             self.mass = gui.add_number("Mass (kg)", 0.2, step=0.001, hint="Of the payload")
-            self.mechanism = gui.add_dropdown("Joined by", ("cables", "links"))
+            self.mechanism = gui.add_dropdown("Joined by", tuple(MECHANISMS))
             self.lengths = gui.add_text("Lengths (m)", "0.5", hint="Of the cables: one, or one a cable")
         with gui.add_folder("Reference", expand_by_default=False):
             self.motion = gui.add_dropdown("Start from", (PICK, *(n for n in REFERENCES if n in TEMPLATES)))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 from jaxtyping import Array, Bool, Float
 
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.cables import Cable, WinchLimits
-from skyrig.rigs.layout import Drive, EventKind, Group, Layout, Signal, Switch
+from skyrig.rigs.layout import Drive, EventKind, Group, Layout, SignalKind, Switch
 from skyrig.rigs.protocol import Hybrid, State
 
 
@@ -94,6 +94,8 @@ class SlungState(State):
 class SlungParameters(Hybrid):
     """n vehicles and one payload joined by n cables, as arrays."""
 
+    mechanism: ClassVar[str] = "cables"
+
     mass: Float[Array, "n *batch"]
     inertia: Float[Array, "3 3 n *batch"]
     inverse_inertia: Float[Array, "3 3 n *batch"]
@@ -136,9 +138,9 @@ def _layout(n: int, reels: bool) -> Layout:
     return Layout(
         groups=(Group("payload", 1), Group("vehicles", n)),
         signals=(
-            Signal("cable.tension", "N", n, "pull along each cable"),
-            Signal("cable.length", "m", n, "free length of each cable"),
-            Signal("cable.taut", "", n, "whether each cable is at its length and may pull"),
+            SignalKind("cable.tension", "N", n, "pull along each cable"),
+            SignalKind("cable.length", "m", n, "free length of each cable"),
+            SignalKind("cable.taut", "", n, "whether each cable is at its length and may pull"),
         ),
         events=(
             EventKind("impact", "cable", "N s", "a slack cable comes to its length with speed"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,12 +19,12 @@ from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
 from skyrig.rigs.bodies import Bodies, bodies_from_arrays
 from skyrig.rigs.cables import Cable, cable_arrays, checked, inverse, passed, stacked
+from skyrig.rigs.equilibrium import Trim
 from skyrig.rigs.protocol import Loads
 from skyrig.rigs.slung.events import SlungEvents
 from skyrig.rigs.slung.motion import cable_matrix, motion, spans
 from skyrig.rigs.slung.parameters import Reeled, SlungMode, SlungMotion, SlungState
 from skyrig.rigs.slung.trim import LEVEL, trim
-from skyrig.rigs.trim import Trim
 from skyrig.turns import cross, turn
 
 START = 1e-9
@@ -188,6 +189,25 @@ class Slung(SlungEvents):
         """Reel-out rates that bring the cables to lengths `goals['winch']` (m)."""
         assert self.winch is not None
         return {"winch": self.winch.towards(readings["cable.length"], goals["winch"], period)}
+
+    def placed(self, bodies: dict[str, Bodies]) -> SlungState:
+        """A start with payload and vehicles as given; see `state`."""
+        load, craft = bodies["payload"].only(), bodies["vehicles"]
+        return self.state(
+            load.position,
+            craft.position.T,
+            payload_velocity=load.velocity,
+            payload_attitude=load.attitude,
+            payload_rate=load.rate,
+            vehicle_velocity=craft.velocity.T,
+            vehicle_attitude=craft.attitude.T,
+            vehicle_rate=craft.rate.T,
+        )
+
+    def shifted(self, state: SlungState, bodies: dict[str, Bodies]) -> SlungState:
+        """`state` with payload and vehicles elsewhere; its cables stay taut or slack."""
+        new = (bodies["payload"].only(), bodies["vehicles"])
+        return eqx.tree_at(lambda s: (s.motion.payload, s.motion.vehicles), state, new)
 
     def trim(self, position: Any, attitude: Any = LEVEL, lean: float | None = None) -> Trim:
         """The hover on cables that lean outwards by `lean` (rad); see `skyrig.trim`."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skyrig.errors import InputError
-from skyrig.rigs.trim import Trim, checked_pose
+from skyrig.rigs.equilibrium import Trim, checked_pose
 from skyrig.turns import cross, multiply, tilted, turn
 
 LEVEL = np.array([1.0, 0.0, 0.0, 0.0])

@@ -1,0 +1,67 @@
+"""What scenarios may name besides what is written here: mechanisms and elements, by their names in YAML."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Annotated, Any, Union
+
+from msgspec import defstruct
+
+from skyrig.errors import InputError
+from skyrig.scenario.fields import Part, unit
+from skyrig.scenario.mechanisms.base import Mechanism
+from skyrig.scenario.mechanisms.cables import CableRig
+from skyrig.scenario.mechanisms.links import LinkRig
+from skyrig.scenario.spec import Spec
+from skyrig.scenario.world import DragSpec, ElementSpec
+
+MECHANISMS: dict[str, type[Mechanism]] = {"cables": CableRig, "links": LinkRig}
+"""What `rig.mechanism` may be."""
+ELEMENTS: dict[str, type[ElementSpec]] = {"drag": DragSpec}
+"""What `world:` may hold."""
+
+
+def spec_type() -> type[Spec]:
+    """The schema with every mechanism and element that is registered."""
+    return _spec_type(tuple(MECHANISMS.values()), tuple(ELEMENTS.items()))
+
+
+@lru_cache(maxsize=16)
+def _spec_type(mechanisms: tuple[type, ...], elements: tuple[tuple[str, type], ...]) -> type[Spec]:
+    rig = Annotated[Union[mechanisms], unit("", "Bodies, and how they are joined")]  # noqa: UP007
+    world = defstruct(
+        "World",
+        [(name, Annotated[kind | None, unit("", _first(kind))], None) for name, kind in elements],
+        bases=(Part,),
+        frozen=True,
+        kw_only=True,
+        module=__name__,
+    )
+    around = Annotated[world, unit("", "What pushes the bodies all the time")]
+    made: Any = defstruct(
+        "Spec",
+        [("rig", rig), ("world", around, world())],
+        bases=(Spec,),
+        frozen=True,
+        kw_only=True,
+        module=__name__,
+    )
+    return made
+
+
+def _first(kind: type) -> str:
+    return (kind.__doc__ or kind.__name__).strip().splitlines()[0].rstrip(".")
+
+
+def enter(table: dict[str, Any], name: str, thing: Any, noun: str) -> None:
+    """Put a thing into a table of names, unless another one has its name there."""
+    known = table.get(name)
+    if known is not None and known is not thing and not _reloaded(known, thing):
+        raise InputError(f"there is a {noun} called {name!r} already: choose another name.")
+    table[name] = thing
+
+
+def _reloaded(known: Any, thing: Any) -> bool:
+    """Whether two things are the same one, its file having been read twice."""
+    places = [(getattr(it, "__module__", None), getattr(it, "__qualname__", None)) for it in (known, thing)]
+    return places[0] == places[1] and not str(places[0][0]).startswith("skyrig.")
