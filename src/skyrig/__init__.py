@@ -14,6 +14,7 @@ from skyrig.errors import FlightDiverged, InputError
 from skyrig.lazy import lazily as _lazily
 
 if TYPE_CHECKING:
+    from skyrig import register
     from skyrig.flight import Flight, fly
     from skyrig.flight.many import Flights, fly_many
     from skyrig.rigs import Cable, Linked, Slung, Winch, trim
@@ -43,6 +44,7 @@ _ROOMS = {
     "Poke": "skyrig.sim",
     "closed_loop": "skyrig.sim",
     "rollout": "skyrig.sim",
+    "register": "skyrig.register",
     "airframe": "skyrig.vehicles",
     "payload": "skyrig.vehicles",
 }
@@ -66,6 +68,7 @@ __all__ = [
     "fly_many",
     "load",
     "payload",
+    "register",
     "rollout",
     "trim",
 ]

@@ -8,11 +8,15 @@ from typing import Any
 
 
 def lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """A package's `__getattr__` that finds each name in the module that `homes` gives for it."""
+    """A package's `__getattr__` that finds each name in the module that `homes` gives for it.
+
+    A module of the package itself has itself for a home.
+    """
 
     def find(name: str) -> Any:
         if name in homes:
-            return getattr(importlib.import_module(homes[name]), name)
+            home = importlib.import_module(homes[name])
+            return home if homes[name] == f"{package}.{name}" else getattr(home, name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return find

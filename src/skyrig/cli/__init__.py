@@ -10,6 +10,7 @@ from __future__ import annotations
 import reprlib
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import tyro
 
@@ -68,8 +69,9 @@ def _run(given: list[str]) -> int:
         code = tyro.extras.subcommand_cli_from_dict(
             COMMANDS,
             prog="skyrig",
-            description="Fly multirotors that carry payloads.",
-            args=_each_by_itself(given),
+            description="Fly multirotors that carry payloads. Any command takes --with FILE.py: a Python "
+            "file of your own, run first, whose mechanisms, elements and controllers scenarios may name.",
+            args=_each_by_itself(_brought_in(given)),
             config=(tyro.conf.DisallowNone,),
         )
         return code if isinstance(code, int) else 0
@@ -79,6 +81,25 @@ def _run(given: list[str]) -> int:
         return _told(error, 1)
     except KeyboardInterrupt:
         return _told("Stopped.", 130)
+
+
+def _brought_in(arguments: list[str]) -> list[str]:
+    """The arguments without `--with FILE.py`, each such file having been run."""
+    rest: list[str] = []
+    files: list[str] = []
+    waiting = iter(arguments)
+    for argument in waiting:
+        if argument == "--with":
+            files.append(next(waiting, ""))
+        elif argument.startswith("--with="):
+            files.append(argument.removeprefix("--with="))
+        else:
+            rest.append(argument)
+    for file in files:
+        from skyrig.extensions import load
+
+        load(Path(file))
+    return rest
 
 
 def _told(reason: object, code: int) -> int:

@@ -98,6 +98,7 @@ def _beside(wanted: Path, foreign: list[str]) -> str:
 
 def _flown(scenario: Scenario, controller: str | None, place: Path, debug: bool) -> Flight:
     """The flight; what goes wrong in somebody's own controller is told in one sentence."""
+    from skyrig.extensions import fault
     from skyrig.flight import own
     from skyrig.flight.flying import fly as fly_scenario
 
@@ -118,7 +119,7 @@ def _flown(scenario: Scenario, controller: str | None, place: Path, debug: bool)
         if controller is None or debug:
             raise
         file = Path(controller.rpartition(":")[0])
-        sentence = f"--controller {controller!r} failed: {own.fault(error, file)}"
+        sentence = f"--controller {controller!r} failed: {fault(error, file)}"
         raise InputError(f"{sentence} (--debug shows the whole way there).") from None
 
 

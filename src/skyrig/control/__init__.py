@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from skyrig.control.actuators import Actuators, Produced
     from skyrig.control.building import build
     from skyrig.control.gains import Clock
+    from skyrig.control.held import HeldCommands
     from skyrig.control.interface import (
         Aim,
         Command,
@@ -41,6 +42,7 @@ __all__ = [
     "Command",
     "Controller",
     "Function",
+    "HeldCommands",
     "Measurement",
     "Noise",
     "Produced",
@@ -56,6 +58,7 @@ __getattr__ = lazily(
         **dict.fromkeys(("Actuators", "Produced"), "skyrig.control.actuators"),
         "build": "skyrig.control.building",
         "Clock": "skyrig.control.gains",
+        "HeldCommands": "skyrig.control.held",
         **dict.fromkeys(_INTERFACE, "skyrig.control.interface"),
     },
 )

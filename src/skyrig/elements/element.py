@@ -43,16 +43,3 @@ class Element(eqx.Module):
             rotors: Thrust of every rotor (N); None where nobody knows (thrusts given by hand).
         """
         raise NotImplementedError
-
-
-def added(one: dict[str, Wrench], other: dict[str, Wrench]) -> dict[str, Wrench]:
-    """Wrenches of two elements together."""
-    total = dict(one)
-    for group, wrench in other.items():
-        have = total.get(group)
-        if have is not None:
-            torques = [it for it in (have.torque, wrench.torque) if it is not None]
-            torque = None if not torques else torques[0] if len(torques) == 1 else torques[0] + torques[1]
-            wrench = Wrench(have.force + wrench.force, torque)
-        total[group] = wrench
-    return total

@@ -17,29 +17,29 @@ from skyrig import checks
 from skyrig.algebra import apply, as_jax, cross, dot, rotation_matrix
 from skyrig.control.attitude import least_turn, turning, turning_moment, turning_spin, within_reach
 from skyrig.control.interface import Command, Measurement
-from skyrig.envs.plant import Plant
+from skyrig.envs.pool import PooledRig
 
 
 class Level(eqx.Module):
     """How an action commands a vehicle."""
 
     @abstractmethod
-    def size(self, plants: Plant) -> int:
+    def size(self, plants: PooledRig) -> int:
         """Numbers in one vehicle's action."""
 
     @abstractmethod
-    def command(self, plant: Plant, seen: Measurement, action: Float[Array, "a n *batch"]) -> Command:
+    def command(self, plant: PooledRig, seen: Measurement, action: Float[Array, "a n *batch"]) -> Command:
         """The command an action stands for; every entry lies between -1 and 1."""
 
 
 class RotorThrusts(Level):
     """One number for each rotor: -1 its least thrust, 0 its thrust in hover, 1 its most."""
 
-    def size(self, plants: Plant) -> int:
+    def size(self, plants: PooledRig) -> int:
         """The number of rotors; vehicles with fewer than others leave the rest unused."""
         return plants.actuators.low.shape[0]
 
-    def command(self, plant: Plant, seen: Measurement, action: Float[Array, "a n *batch"]) -> Command:
+    def command(self, plant: PooledRig, seen: Measurement, action: Float[Array, "a n *batch"]) -> Command:
         """Thrust and moment that the rotors make together."""
         rotors = plant.actuators
         hover, _ = rotors.rotor_thrusts(Command(plant.thrust, plant.moment))
@@ -59,14 +59,14 @@ class ThrustAndRates(Level):
     time: Float[Array, ""]
     """In which a rate error shall vanish (s)."""
 
-    def size(self, plants: Plant) -> int:
+    def size(self, plants: PooledRig) -> int:
         """Four: thrust, roll rate, pitch rate, yaw rate."""
         return 4
 
-    def command(self, plant: Plant, seen: Measurement, action: Float[Array, "a n *batch"]) -> Command:
+    def command(self, plant: PooledRig, seen: Measurement, action: Float[Array, "a n *batch"]) -> Command:
         """The thrust asked for, and the moments that bring the body rates asked for."""
         thrust = _between(plant.thrust_min, plant.thrust, plant.thrust_max, action[0])
-        rate, inertia = seen.vehicles.rate, plant.rig.inertia
+        rate, inertia = seen.vehicles.rate, plant.inertia
         most = self.most.reshape((3,) + (1,) * (rate.ndim - 1))
         spin = (most * action[1:] - rate) / self.time
         moment = apply(inertia, spin) + cross(rate, apply(inertia, rate)) + plant.moment
@@ -79,11 +79,11 @@ class WantedAcceleration(Level):
     most: Float[Array, " 3"]
     """Along x, y and z at an action of 1 (m/s^2)."""
 
-    def size(self, plants: Plant) -> int:
+    def size(self, plants: PooledRig) -> int:
         """Three: along x, y, z of the world."""
         return 3
 
-    def command(self, plant: Plant, seen: Measurement, action: Float[Array, "a n *batch"]) -> Command:
+    def command(self, plant: PooledRig, seen: Measurement, action: Float[Array, "a n *batch"]) -> Command:
         """Thrust along the vehicle's axis, and moments that turn it to where the thrust is wanted."""
         craft = seen.vehicles
         most = self.most.reshape((3,) + (1,) * (action.ndim - 1))
@@ -92,7 +92,7 @@ class WantedAcceleration(Level):
         rotation = rotation_matrix(craft.attitude)
         way = turning(rotation, craft.rate, least_turn(wanted, 0 * wanted), 0 * craft.rate)
         one = jnp.ones_like(plant.thrust)
-        moment = turning_moment(plant.rig.inertia, craft.rate, turning_spin(way, plant.bandwidth, one))
+        moment = turning_moment(plant.inertia, craft.rate, turning_spin(way, plant.bandwidth, one))
         return Command(dot(wanted, rotation[:, 2]), moment + plant.moment)
 
 

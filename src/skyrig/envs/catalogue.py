@@ -13,7 +13,7 @@ from skyrig.algebra import as_jax
 from skyrig.envs.actions import level
 from skyrig.envs.courses import PREVIEW, Gate, Recover, Track
 from skyrig.envs.environment import Environment
-from skyrig.envs.plant import Plant
+from skyrig.envs.pool import PooledRig
 from skyrig.envs.tasks import Carry, Hover, Rewards, Spread, Task
 from skyrig.errors import InputError
 from skyrig.planning import Reference
@@ -172,7 +172,7 @@ def build(
     noise = known.spec.noise
     sizes = (noise.position, noise.velocity, noise.attitude, noise.rate)
     return Environment(
-        plants=Plant.pool(_rigs(known, vary, pool, seed), period),
+        plants=PooledRig.pool(_rigs(known, vary, pool, seed), period),
         task=named.make(sketch),
         level=level(action, period),
         rewards=Rewards.usual() if rewards is None else rewards,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +11,8 @@ from jaxtyping import Array, Float, Int
 
 from skyrig.control.interface import Measurement
 from skyrig.envs.observations import Wanted
+from skyrig.envs.pool import PooledRig
 from skyrig.envs.tasks import Task, Verdict
-from skyrig.rigs.slung import Slung, SlungState
 from skyrig.sim.stepping import choose
 
 PREVIEW = (0.2, 0.4, 0.6)
@@ -74,10 +74,10 @@ class Recover(Task):
         size = self.hardest * jax.random.uniform(four, minval=0.5)
         return Blow(tick, size * way / jnp.sqrt((way * way).sum())), offset
 
-    def touched(self, memory: Blow, tick: Int[Array, "*batch"], rig: Slung, state: SlungState) -> SlungState:
+    def touched(self, memory: Blow, tick: Int[Array, "*batch"], plant: PooledRig, state: Any) -> Any:
         """The poke, at the load's centre of mass, when its tick has come."""
-        blow = (rig.payload_mass * memory.change)[:, None]
-        poked = rig.poke(state, "payload", blow, jnp.zeros_like(blow))
+        blow = (plant.payload_mass * memory.change)[:, None]
+        poked = plant.rig.poke(state, "payload", blow, jnp.zeros_like(blow))
         return choose(tick == memory.tick, poked, state)
 
 

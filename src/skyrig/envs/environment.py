@@ -18,10 +18,9 @@ from skyrig.algebra import apply, multiply, rotation_matrix, upward_axis
 from skyrig.control.interface import Command, Measurement
 from skyrig.envs import observations
 from skyrig.envs.actions import Level
-from skyrig.envs.plant import Plant
+from skyrig.envs.pool import PooledRig
 from skyrig.envs.tasks import Rewards, Task, length
 from skyrig.rigs.bodies import Bodies
-from skyrig.rigs.slung import SlungState
 from skyrig.sim.log import OK, Log
 from skyrig.sim.pilot import Noise, blurred, measure
 from skyrig.sim.plant import Effort, PlantState
@@ -36,7 +35,7 @@ Info = dict[str, Array]
 class EnvState(eqx.Module):
     """All there is to know of a flight under way."""
 
-    rig: SlungState
+    rig: Any
     tick: Int[Array, "*batch"]
     """Control periods since the start."""
     plant: Int[Array, "*batch"]
@@ -45,6 +44,8 @@ class EnvState(eqx.Module):
     """What the task remembers of the episode."""
     rotors: Float[Array, "r n *batch"] | None
     """Thrust of every rotor (N), where rotors lag."""
+    memories: dict[str, Any]
+    """What each element remembers."""
     key: UInt32[Array, "2 *batch"]
     """Where the next episode's chances come from."""
 
@@ -52,7 +53,7 @@ class EnvState(eqx.Module):
 class Environment(eqx.Module):
     """A rig, a task and the meaning of actions; `skyrig.envs.build` makes one from a scenario."""
 
-    plants: Plant
+    plants: PooledRig
     """A pool, from which every episode takes one."""
     task: Task
     level: Level
@@ -106,7 +107,8 @@ class Environment(eqx.Module):
         wanted = self.task.wanted(memory, tick)
         rig = self._scattered(start, plant, wanted.position + offset, wanted.velocity)
         rotors = plant.actuators.start(plant.thrust, plant.moment)
-        state = EnvState(rig, tick, index, memory, rotors, following)
+        memories = plant.flown.start(rig).memories
+        state = EnvState(rig, tick, index, memory, rotors, memories, following)
         return state, self._observed(plant, state, self._seen(plant, state))
 
     def step(
@@ -125,9 +127,11 @@ class Environment(eqx.Module):
         # the rotors' loops know what the agent was told, noise included
         action = jnp.clip(action.astype(self.dt.dtype), -1.0, 1.0)
         command = self.level.command(plant, self._seen(plant, state), action)
-        begun = self.task.touched(state.task, state.tick, plant.rig, state.rig)
-        after, log = self._flown(plant, PlantState(begun, state.rotors, {}), command)
-        state = EnvState(after.rig, state.tick + 1, state.plant, state.task, after.rotors, state.key)
+        begun = self.task.touched(state.task, state.tick, plant, state.rig)
+        after, log = self._flown(plant, PlantState(begun, state.rotors, state.memories), command, state.tick)
+        state = EnvState(
+            after.rig, state.tick + 1, state.plant, state.task, after.rotors, after.memories, state.key
+        )
         after = measure(plant.rig, state.rig)
 
         wanted = self.task.wanted(state.task, state.tick)
@@ -152,7 +156,9 @@ class Environment(eqx.Module):
         observation = self._observed(plant, state, self._seen(plant, state))
         return state, observation, reward, failed, truncated, info
 
-    def _flown(self, plant: Plant, state: PlantState, command: Command) -> tuple[PlantState, Log]:
+    def _flown(
+        self, plant: PooledRig, state: PlantState, command: Command, tick: Array
+    ) -> tuple[PlantState, Log]:
         """The rig and its rotors a control period later, and what happened."""
         rotors, saturated = plant.actuators.rotor_thrusts(command)
         made = plant.actuators.produced(rotors, saturated)
@@ -160,11 +166,13 @@ class Environment(eqx.Module):
         flown = plant.flown
 
         def once(index: Array, carry: tuple[PlantState, Log]) -> tuple[PlantState, Log]:
-            return step(flown, index * self.dt, carry[0], effort, self.dt, carry[1], index)
+            return step(
+                flown, (tick * self.substeps + index) * self.dt, carry[0], effort, self.dt, carry[1], index
+            )
 
         return jax.lax.fori_loop(0, self.substeps, once, (state, Log.empty(flown, state, ROOM)))
 
-    def _seen(self, plant: Plant, state: EnvState) -> Measurement:
+    def _seen(self, plant: PooledRig, state: EnvState) -> Measurement:
         """What is measured now: the same whenever it is asked for at this tick."""
         seen = measure(plant.rig, state.rig)
         if self.noise is None:
@@ -177,26 +185,26 @@ class Environment(eqx.Module):
         draw = jax.vmap(shaken, in_axes=-1, out_axes=-1) if many else shaken
         return blurred(seen, self.noise, draw(state.key, state.tick))
 
-    def _observed(self, plant: Plant, state: EnvState, seen: Measurement) -> Array:
+    def _observed(self, plant: PooledRig, state: EnvState, seen: Measurement) -> Array:
         wanted = self.task.wanted(state.task, state.tick)
         extras = self.task.extras(state.task, state.tick, seen)
         parts = observations.view(plant, seen, wanted, extras, self.turns)
         return observations.by_agent(parts) if self.teams else observations.central(parts)
 
-    def _scattered(self, key: Array, plant: Plant, place: Array, velocity: Array) -> SlungState:
+    def _scattered(self, key: Array, plant: PooledRig, place: Array, velocity: Array) -> Any:
         """A start near `place` (m) and `velocity` (m/s): the hover, moved, swung and tilted by chance."""
-        spread, hover, hook = self.task.spread, plant.hover, plant.rig.hook
+        spread, groups = self.task.spread, plant.rig.bodies(plant.hover)
         moving, swinging, tilting = jax.random.split(key, 3)
         drift = velocity + spread.velocity * jax.random.uniform(moving, (3,), minval=-1.0)
         around = spread.swing * jax.random.uniform(swinging, (2,), minval=-1.0)
         swing = small_turn(jnp.concatenate([around, jnp.zeros(1)]))
         tilts = spread.tilt * jax.random.uniform(tilting, (3, self.count), minval=-1.0)
-        load, craft = hover.payload, hover.vehicles
+        load, craft = groups["payload"].only(), groups["vehicles"]
         attitude = multiply(craft.attitude, small_turn(tilts))
 
         # cables keep their length: hooks turn about the load with it, vehicles go where their hooks are
-        def end(attitude: Array) -> Array | float:
-            return 0.0 if hook is None else apply(rotation_matrix(attitude), hook)
+        def end(attitude: Array) -> Array:
+            return apply(rotation_matrix(attitude), plant.hook)
 
         hooks = craft.position + end(craft.attitude) - load.position[:, None]
         turned = apply(rotation_matrix(swing)[:, :, None], hooks)
@@ -207,7 +215,7 @@ class Environment(eqx.Module):
             attitude,
             craft.rate,
         )
-        return eqx.tree_at(lambda s: (s.motion.payload, s.motion.vehicles), hover, (payload, vehicles))
+        return plant.rig.shifted(plant.hover, {"payload": payload.alone(), "vehicles": vehicles})
 
 
 def small_turn(turn: Float[Array, "3 *k"]) -> Float[Array, "4 *k"]:

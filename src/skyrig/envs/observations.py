@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 
 from skyrig.algebra import apply, rotation_matrix
 from skyrig.control.interface import Measurement
-from skyrig.envs.plant import Plant
+from skyrig.envs.pool import PooledRig
 
 LOAD = 6
 """Numbers about the load: position error, velocity error."""
@@ -39,7 +39,7 @@ class View(NamedTuple):
     """Where each cable holds the load, load frame (m)."""
 
 
-def view(plant: Plant, seen: Measurement, wanted: Wanted, extras: Array | None, turns: bool) -> View:
+def view(plant: PooledRig, seen: Measurement, wanted: Wanted, extras: Array | None, turns: bool) -> View:
     """The observation's parts.
 
     Args:
@@ -49,7 +49,7 @@ def view(plant: Plant, seen: Measurement, wanted: Wanted, extras: Array | None, 
         extras: (k, *batch) what the task adds.
         turns: Whether the load has an attitude worth telling.
     """
-    load, craft, rig = seen.payload, seen.vehicles, plant.rig
+    load, craft = seen.payload, seen.vehicles
     parts = [wanted.position - load.position, wanted.velocity - load.velocity]
     turn = rotation_matrix(load.attitude)
     if turns:
@@ -57,19 +57,19 @@ def view(plant: Plant, seen: Measurement, wanted: Wanted, extras: Array | None, 
     if extras is not None:
         parts.append(extras)
     rotation = rotation_matrix(craft.attitude)
-    ends = load.position[:, None] + apply(turn[:, :, None], rig.attachment)
-    hooks = craft.position if rig.hook is None else craft.position + apply(rotation, rig.hook)
+    ends = load.position[:, None] + apply(turn[:, :, None], plant.attachment)
+    hooks = craft.position + apply(rotation, plant.hook)
     each = [
         craft.velocity,
         rotation.reshape((9, *rotation.shape[2:])),
         craft.rate,
-        (ends - hooks) / seen.length,
+        (ends - hooks) / plant.reach,
     ]
     return View(
         jnp.concatenate(parts),
         jnp.concatenate(each),
         craft.position - load.position[:, None],
-        rig.attachment,
+        plant.attachment,
     )
 
 

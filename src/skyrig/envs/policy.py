@@ -16,7 +16,7 @@ from skyrig.algebra import as_jax
 from skyrig.control.interface import Command, Controller, Measurement, Target, wanted_of
 from skyrig.envs.actions import Level, level
 from skyrig.envs.observations import LOAD, TURN, VEHICLE, Wanted, central, view
-from skyrig.envs.plant import Plant
+from skyrig.envs.pool import PooledRig
 from skyrig.errors import InputError
 from skyrig.scenario.build import Built
 
@@ -50,7 +50,7 @@ class Flown(Controller):
     """A policy at the controls: it sees what its environment showed it, and its action means the same."""
 
     network: Network
-    plant: Plant
+    plant: PooledRig
     """The rig as the controller believes it to be."""
     level: Level
     turns: bool = eqx.field(static=True)
@@ -69,7 +69,7 @@ class Flown(Controller):
                 f"{scenario.where}: loop.control_rate must be {rate:g} Hz for the policy in {path}, "
                 f"not {own:g}."
             )
-        plant = Plant.of(scenario, 1 / rate)
+        plant = PooledRig.of(scenario, 1 / rate)
         cargo = scenario.parts.payload
         turns = cargo is not None and not cargo.is_point
         size = LOAD + (TURN if turns else 0) + VEHICLE * plant.rig.count

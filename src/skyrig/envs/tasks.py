@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int
 from skyrig.algebra import as_jax, dot, rotation_matrix
 from skyrig.control.interface import Measurement
 from skyrig.envs.observations import Wanted
-from skyrig.rigs.slung import Slung, SlungState
+from skyrig.envs.pool import PooledRig
 
 
 class Spread(eqx.Module):
@@ -68,7 +68,7 @@ class Task(eqx.Module):
         """(k, *batch) what the observation tells besides; None for nothing."""
         return None
 
-    def touched(self, memory: Any, tick: Int[Array, "*batch"], rig: Slung, state: SlungState) -> SlungState:
+    def touched(self, memory: Any, tick: Int[Array, "*batch"], plant: PooledRig, state: Any) -> Any:
         """The state after what befalls the rig at this tick."""
         return state
 

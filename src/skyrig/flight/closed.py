@@ -56,18 +56,19 @@ def loop_arguments(built: Built, controller: Any) -> dict[str, Any]:
         "control_rate": loop.control_rate,
         "step": built.step,
         "outside": outside_of(built),
+        "elements": built.elements,
         "happenings": built.happenings,
         "noise": told_noise(built),
         "seed": built.seed,
         "rotor_lag": loop.rotor_lag,
-        "delay": loop.delay,
+        "delay": 0 if isinstance(controller, control.HeldCommands) else loop.delay,
+        "integrator": loop.integrator,
     }
 
 
-def fly_closed_loop(built: Built, own: Any, progress: Callable[[float], None] | None) -> Flight:
-    """Fly with a controller in the loop."""
-    given = loop_arguments(built, make_controller(built) if own is None else own)
-    flown = closed_loop(**given, progress=progress)
+def fly_closed_loop(built: Built, controller: Any, progress: Callable[[float], None] | None) -> Flight:
+    """Fly with a controller, or commands that are held, in the loop."""
+    flown = closed_loop(**loop_arguments(built, controller), progress=progress)
     produced = Inputs(
         times=flown.ticks,
         commanded_thrust=flown.commanded_thrust,
@@ -76,7 +77,10 @@ def fly_closed_loop(built: Built, own: Any, progress: Callable[[float], None] | 
         moment=flown.moment,
         saturated=flown.saturated,
     )
-    flight = assemble(built, flown, produced, track(flown.measured_payload), track(flown.measured_vehicles))
+    told: tuple[Any, ...] = ()
+    if not isinstance(controller, control.HeldCommands):
+        told = (track(flown.measured_payload), track(flown.measured_vehicles))
+    flight = assemble(built, flown, produced, *told)
     return replace(flight, impacts=impacts(built.rig, flown), signals=flown.told)
 
 

@@ -12,11 +12,12 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from skyrig import checks
+from skyrig import checks, extensions
 from skyrig.errors import InputError
 from skyrig.flight.sweep import Part, Sweep
 
@@ -38,8 +39,12 @@ def check_engine(engine: str) -> None:
         need(*_NEEDS[engine], f"--engine {engine}")
 
 
-def fly_rows(scenario: bytes, where: str, count: int, rows: list[dict[str, Any]]) -> Part:
-    """Fly one chunk of a sweep with `count` rows; what comes out depends on the arguments alone."""
+def fly_rows(
+    scenario: bytes, where: str, count: int, rows: list[dict[str, Any]], files: tuple[str, ...] = ()
+) -> Part:
+    """Fly one chunk of a sweep with `count` rows; `files` of people's own are brought in first."""
+    for file in files:
+        extensions.load(Path(file))
     chunk = _flyer(scenario, where, count).fly(rows)
     return Part(chunk.metrics, chunk.verdicts)
 
@@ -71,9 +76,10 @@ def flown(
     return _ray(sweep, chunks, address, count) if engine == "ray" else ways[engine](sweep, chunks, count)
 
 
-def _job(sweep: Sweep, chunk: int) -> tuple[bytes, str, int, list[dict[str, Any]]]:
+def _job(sweep: Sweep, chunk: int) -> tuple[bytes, str, int, list[dict[str, Any]], tuple[str, ...]]:
     known = sweep.scenario
-    return msgspec.json.encode(known.values), known.where, sweep.count, sweep.rows(chunk)
+    files = tuple(str(path) for path in extensions.LOADED)
+    return msgspec.json.encode(known.values), known.where, sweep.count, sweep.rows(chunk), files
 
 
 def _threads(sweep: Sweep, chunks: list[int], count: int) -> Iterator[tuple[int, Part]]:

@@ -1,4 +1,4 @@
-"""From a scenario to a flight: open loop through `skyrig.rollout`, closed loop through `skyrig.sim.loop`."""
+"""From a scenario to a flight."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import numpy as np
 
 import skyrig
 from skyrig.constants import GRAVITY
+from skyrig.control import HeldCommands
 from skyrig.control.known import OPEN_LOOP
 from skyrig.flight import own
-from skyrig.flight.assembly import assemble
-from skyrig.flight.flight import Flight, Inputs
-from skyrig.flight.impacts import impacts
+from skyrig.flight.closed import fly_closed_loop, make_controller
+from skyrig.flight.flight import Flight
 from skyrig.flight.metrics import metrics
 from skyrig.flight.thinning import thinned
 from skyrig.scenario import Scenario
-from skyrig.scenario.mechanisms import RigParts
 from skyrig.scenario.spec import Own
+from skyrig.scenario.uses import uses_of
 
 if TYPE_CHECKING:
     from skyrig.scenario.build import Built
@@ -42,70 +42,31 @@ def fly(
     else:
         remembered = msgspec.to_builtins(trace or own.trace(controller))
         known = known.with_overrides({"controller.own": remembered})
+    if uses := uses_of(known.spec):
+        known = known.with_overrides({"uses": uses})
     built = known.build()
     began = time.perf_counter()
-    if known.controller.name == OPEN_LOOP and controller is None:
-        flight = _open_loop(built)
+    if controller is not None:
+        pilot = own.made(controller, built)
+    elif known.controller.name == OPEN_LOOP:
+        pilot = held_commands(built)
     else:
-        from skyrig.flight.closed import fly_closed_loop
-
-        flight = fly_closed_loop(built, None if controller is None else own.made(controller, built), progress)
+        pilot = make_controller(built)
+    flight = fly_closed_loop(built, pilot, progress)
     seconds = time.perf_counter() - began
     flight = replace(flight, metrics=metrics(flight, wall_seconds=seconds, limits=known.spec.verdict))
     record = known.spec.record
     return flight if record is None else thinned(flight, record.rate)
 
 
-def _open_loop(built: Built) -> Flight:
-    """Fly with thrusts and moments held as the scenario's table says."""
+def held_commands(built: Built) -> HeldCommands:
+    """Thrusts and moments as an open-loop scenario holds them."""
     changes = [row.time for row in built.controller.held or ()]
-    ticks = built.control_times if built.disturbances.reels else ()
-    times = np.unique([0.0, built.duration, *changes, *built.disturbances.edges, *ticks])
-    times = times[times <= built.duration]
-    since = times[:-1]
-    thrust, moment = held(built, since)
-    share = built.disturbances.thrust_share(since)
-    forces, torques = built.disturbances.pushes(since)
-
-    def of(table: dict[str, np.ndarray], group: str) -> np.ndarray | None:
-        rows = table.get(group)
-        return rows if rows is None or group != "payload" else rows[:, 0]
-
-    flown = skyrig.rollout(
-        built.rig,
-        built.state,
-        times,
-        thrust * share,
-        moment * share[..., None],
-        payload_force=of(forces, "payload"),
-        payload_torque=of(torques, "payload"),
-        vehicle_force=of(forces, "vehicles"),
-        vehicle_torque=of(torques, "vehicles"),
-        winch=_reel_rates(built, since),
-        happenings=built.happenings,
-        step=built.step,
-        max_events=4096,
-    )
-    produced = Inputs(
-        times=since,
-        commanded_thrust=thrust,
-        commanded_moment=moment,
-        thrust=thrust * share,
-        moment=moment * share[..., None],
-        saturated=rotor_saturation(built.scenario.parts, thrust, moment),
-    )
-    return replace(assemble(built, flown, produced), impacts=impacts(built.rig, flown))
-
-
-def rotor_saturation(parts: RigParts, thrust: np.ndarray, moment: np.ndarray) -> np.ndarray:
-    """Share of each vehicle's rotors (K, n) beyond a limit when asked for thrust (N) and moment (N m)."""
-    share = np.zeros(thrust.shape)
-    for k, frame in enumerate(parts.airframes):
-        wrench = np.concatenate([thrust[:, k, None], moment[:, k]], axis=1)
-        rotors = wrench @ np.linalg.pinv(frame.mixing).T
-        beyond = (rotors > frame.thrust_max * (1 + 1e-9)) | (rotors < frame.thrust_min * (1 - 1e-9))
-        share[:, k] = beyond.mean(axis=1)
-    return share
+    # drives are told anew at the control rate, as with any controller
+    ticks = built.control_times if built.rig.layout.drives else ()
+    times = np.unique([0.0, *changes, *ticks])
+    times = times[times < built.duration]
+    return HeldCommands(times, *held(built, times))
 
 
 def held(built: Built, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -135,12 +96,3 @@ def _hover(built: Built) -> tuple[np.ndarray, np.ndarray]:
     payload = built.rig.bodies(built.state)["payload"].only()
     hover = skyrig.trim(built.rig, np.asarray(payload.position), np.asarray(payload.attitude))
     return hover.thrust, hover.moment
-
-
-def _reel_rates(built: Built, times: np.ndarray) -> np.ndarray | None:
-    """Reel-out rates for intervals that begin at `times`, planned on the control grid."""
-    ticks = built.control_times[:-1]
-    rates = built.disturbances.reel_rate(ticks)
-    if rates is None:
-        return None
-    return rates[np.clip(np.searchsorted(ticks, times + 1e-9, side="right") - 1, 0, len(ticks) - 1)]

@@ -240,7 +240,9 @@ def _plant(rows: Sequence[Row], actuators: Any) -> Plant:
     most = _even(max(len(row.outside.times) for row in rows))
     pushes = [row.outside.pushes(most) for row in rows]
     together = None if pushes[0] is None else jax.tree.map(lambda *each: as_jax(_last(each)), *pushes)
-    plant = plant_of(rig, actuators, together)
+    elements = jax.tree.map(lambda *each: as_jax(_last(each)), *(row.trees[4] for row in rows))
+    chosen = rows[0].built.scenario.spec.loop.integrator
+    plant = plant_of(rig, actuators, together, elements, chosen)
     if plant.motors is None:
         return plant
     # every array of a plant carries the batch, if only of extent 1

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import inspect
-import sys
-import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from skyrig import extensions
 from skyrig.errors import InputError
 from skyrig.files import read_yaml
 from skyrig.scenario.sentences import shown
@@ -22,8 +19,6 @@ if TYPE_CHECKING:
     from skyrig.scenario.build import Built
 
 CALL = "(t, target, measurement) -> (thrust, moment)"
-_MOST_WORDS = 300
-"""Longest quote of an error; JAX's run over pages."""
 
 
 def load(text: str) -> tuple[Any, Own]:
@@ -31,23 +26,8 @@ def load(text: str) -> tuple[Any, Own]:
     file, colon, name = text.rpartition(":")
     if not colon or not name.isidentifier():
         raise InputError(f"--controller must be FILE.py:NAME, not {text!r}.")
-    path = Path(file)
-    if path.suffix != ".py" or not path.is_file():
-        raise InputError(f"--controller must name a Python file, but {file!r} is none.")
-    own = Own(name=name, file=file, sha256=_hash(path))
-    module_name = f"_own_{path.stem}"  # of its own, so that a mine.py named like a package hides nothing
-    spec = importlib.util.spec_from_file_location(module_name, path.resolve())
-    if spec is None or spec.loader is None:
-        raise InputError(f"--controller {file!r} cannot be loaded as Python.")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
-    sys.path.insert(0, str(path.resolve().parent))
-    try:
-        spec.loader.exec_module(module)
-    except InputError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise InputError(f"--controller {file!r} cannot be loaded: {fault(error, path)}.") from error
+    used, module = extensions.load(Path(file), "--controller")
+    own = Own(name=name, file=file, sha256=used.sha256)
     if not hasattr(module, name):
         raise InputError(f"--controller {file!r} has no {name!r}.")
     return getattr(module, name), own
@@ -95,7 +75,7 @@ def trace(given: Any) -> Own:
         return Own(name=name)
     here = Path.cwd()
     file = path.relative_to(here) if path.is_relative_to(here) else path
-    return Own(name=name, file=str(file), sha256=_hash(path))
+    return Own(name=name, file=str(file), sha256=extensions.hash_of(path))
 
 
 def trace_in(scenario: str) -> Own | None:
@@ -117,19 +97,6 @@ def need_none(own: Own | None, where: str, name: str) -> None:
         f"{where}: controller.own says that {own.name!r} flew this: {again} to fly it again, "
         f"or remove controller.own to fly {name!r}."
     )
-
-
-def fault(error: BaseException, path: Path) -> str:
-    """What went wrong in somebody's own file, and in which line of it."""
-    if isinstance(error, SyntaxError):
-        return f"{path}, line {error.lineno}: {error.msg}"
-    frames = traceback.extract_tb(error.__traceback__)
-    whole = path.resolve()
-    lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == whole]
-    words = " ".join(str(error).split()).rstrip(".")
-    words = words if len(words) <= _MOST_WORDS else f"{words[:_MOST_WORDS]}..."
-    place = f"{path}, line {lines[-1]}: " if lines else ""
-    return f"{place}{type(error).__name__}: {words}" if words else f"{place}{type(error).__name__}"
 
 
 def _instance(kind: Any, name: str, built: Built) -> Any:
@@ -183,7 +150,3 @@ def _source(kind: Any) -> str:
         law = getattr(law, "method", law)  # as equinox wraps a module's methods
     code = getattr(inspect.unwrap(law) if callable(law) else None, "__code__", None)
     return "" if code is None else str(code.co_filename)
-
-
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

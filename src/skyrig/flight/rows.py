@@ -39,8 +39,8 @@ class Row:
     ticks: np.ndarray
     around: np.ndarray
     """(steps,) row of `outside` that holds during each step."""
-    trees: tuple[Any, Any, Any, Any]
-    """Rig, state, controller and actuators, as NumPy's arrays."""
+    trees: tuple[Any, Any, Any, Any, Any]
+    """Rig, state, controller, actuators and elements, as NumPy's arrays."""
     made: control.Controller
     """The controller as it was built."""
 
@@ -52,6 +52,7 @@ class Row:
         loop, built = self.built.scenario.spec.loop, self.built
         held = [sorted(it) for it in (self.outside.forces, self.outside.torques, self.outside.goals)]
         clock = (len(self.ticks), loop.control_rate, loop.rotor_lag > 0, loop.delay, built.duration)
+        clock = (*clock, loop.integrator)
         payload = built.team.payload
         assert payload is not None
         corners = np.asarray(payload.shape.corners)
@@ -103,6 +104,7 @@ class Workshop:
             numbers("state", rig + start, built.state),
             numbers("controller", rig + flown, made),
             numbers("actuators", id(actuators), actuators),
+            numbers("elements", rig + msgspec.json.encode(spec.world), built.elements),
         )
         outside = outside_of(built)
         ticks, grid = self._once(

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from skyrig.rigs.bodies import Bodies
     from skyrig.rigs.cables import Cable, Winch
     from skyrig.rigs.equilibrium import Trim, trim
+    from skyrig.rigs.free import FreeBodies
     from skyrig.rigs.linked import Linked, LinkedState
     from skyrig.rigs.protocol import Happened, Hybrid, Loads, Reset, Rig, State, Watch, Wrench
     from skyrig.rigs.slung import Slung, SlungState
@@ -19,6 +20,7 @@ _HOMES = {
     "Bodies": "bodies",
     "Cable": "cables",
     "Winch": "cables",
+    "FreeBodies": "free",
     "Linked": "linked",
     "LinkedState": "linked",
     **dict.fromkeys(("Happened", "Hybrid", "Loads", "Reset", "Rig", "State", "Watch", "Wrench"), "protocol"),
@@ -34,6 +36,7 @@ __all__ = [
     "Drive",
     "End",
     "EventKind",
+    "FreeBodies",
     "Group",
     "Happened",
     "Hybrid",

@@ -25,6 +25,14 @@ class Bodies(eqx.Module):
     rate: Float[Array, "3 *shape"]
     """Angular velocity in the body frame (rad/s)."""
 
+    @staticmethod
+    def still(places: npt.ArrayLike) -> Bodies:
+        """Bodies at rest and level, a group (3, k) of those at `places` (k, 3), or of one at (3,) (m)."""
+        position = np.atleast_2d(np.asarray(places, dtype=np.float64)).T
+        none = np.zeros_like(position)
+        level = np.concatenate([np.ones_like(none[:1]), none])
+        return Bodies(*(as_jax(leaf.copy()) for leaf in (position, none, level, none)))
+
     def alone(self) -> Bodies:
         """A single body, (3, *batch), as a group of one, (3, 1, *batch)."""
         return jax.tree.map(lambda leaf: leaf[:, None], self)

@@ -235,3 +235,16 @@ def no_loads(count: int, like: Float[Array, "*batch"]) -> Loads:
     """Loads of a rig of `count` vehicles on which nothing acts."""
     thrust = jnp.zeros((count, *like.shape), like.dtype)
     return Loads(thrust, jnp.zeros((3, *thrust.shape), like.dtype))
+
+
+def added(one: dict[str, Wrench], other: dict[str, Wrench]) -> dict[str, Wrench]:
+    """Two sets of wrenches together."""
+    total = dict(one)
+    for group, wrench in other.items():
+        have = total.get(group)
+        if have is not None:
+            torques = [it for it in (have.torque, wrench.torque) if it is not None]
+            torque = None if not torques else torques[0] if len(torques) == 1 else torques[0] + torques[1]
+            wrench = Wrench(have.force + wrench.force, torque)
+        total[group] = wrench
+    return total

@@ -19,6 +19,7 @@ from skyrig.scenario.spec import (
     ThrustLoss,
     Wrench,
 )
+from skyrig.sim.known import INTEGRATORS
 
 SLACK = 1e-9
 """How much later than a flight's end something may end (s): rounding."""
@@ -41,6 +42,10 @@ def check_clock(spec: Spec, duration: float, where: str) -> None:
             "loop.step",
             f"must be at most a control period ({1 / spec.loop.control_rate:g} s), not {spec.loop.step:g}",
         )
+    wanted = spec.loop.integrator
+    if wanted is not None and wanted not in INTEGRATORS:
+        listed = f"{', '.join(INTEGRATORS)}{nearest(wanted, INTEGRATORS)}"
+        raise refuse(where, "loop.integrator", f"must be one of {listed}, not {shown(wanted)}")
     if duration / spec.loop.step > MOST_STEPS:
         raise refuse(
             where,

@@ -15,6 +15,7 @@ from skyrig.errors import InputError
 from skyrig.scenario.registry import spec_type
 from skyrig.scenario.sentences import dotted, explain, refuse, shown
 from skyrig.scenario.spec import VERSION, Spec
+from skyrig.scenario.uses import hint
 
 MOST_BYTES = 256_000
 MOST_VALUES = 50_000
@@ -78,7 +79,10 @@ def parse(values: Mapping[str, object], where: str) -> Spec:
     try:
         return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
-        raise explain(where, values, error, kind) from None
+        sentence = str(explain(where, values, error, kind))
+        files = hint(values)
+        more = f" It was flown with files of somebody's own: give{files}." if files else ""
+        raise InputError(sentence + more) from None
 
 
 def _plain(value: object, where: str, steps: list[str | int], budget: list[int]) -> Any:

@@ -35,6 +35,13 @@ class Own(Part, frozen=True, kw_only=True):
     sha256: Annotated[str | None, unit("", "Hash of that file as it was")] = None
 
 
+class Uses(Part, frozen=True, kw_only=True):
+    """A Python file that brought in something this names: a trace, which runs nothing."""
+
+    file: Annotated[str, unit("", "Python file")]
+    sha256: Annotated[str, unit("", "Hash of that file as it was")]
+
+
 class Factors(Part, frozen=True, kw_only=True):
     """What the controller believes, in shares of what is true; one number, or one for each vehicle."""
 
@@ -92,6 +99,9 @@ class Loop(Part, frozen=True, kw_only=True):
     delay: Annotated[
         int, unit("", "Whole control periods from a measurement to the command it led to", ge=0, le=20)
     ] = 0
+    integrator: Annotated[
+        str | None, unit("", "How motions are integrated: rk4, sdirk2; the rig's own choice if left out")
+    ] = None
 
 
 class Record(Part, frozen=True, kw_only=True):
@@ -192,6 +202,9 @@ class Spec(Part, frozen=True, kw_only=True):
     ] = None
     happenings: Annotated[list[Happening], unit("", "What befalls the rig, in any order")] = []
     verdict: Annotated[Limits, unit("", "What the flight is judged by")] = Limits()
+    uses: Annotated[
+        list[Uses], unit("", "Files that brought in what is not skyrig's own; written by flights")
+    ] = []
     duration: Annotated[
         Annotated[float, Meta(gt=0, le=3600)] | None,
         unit("s", "How long it flies; as long as the reference if left out"),

@@ -1,15 +1,41 @@
 """Stepping rigs through time: integration, events, roll-outs, closed loops."""
 
-from skyrig.sim.events import Event
-from skyrig.sim.log import Log
-from skyrig.sim.loop import ClosedLoop, closed_loop
-from skyrig.sim.openloop import Rollout, rollout
-from skyrig.sim.pilot import Noise
-from skyrig.sim.plan import Cut, Poke
-from skyrig.sim.plant import Effort, Plant, PlantState
-from skyrig.sim.preparation import Outside
-from skyrig.sim.recorded import Recorded, Track
-from skyrig.sim.stepping import step
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skyrig.lazy import lazily
+
+if TYPE_CHECKING:
+    from skyrig.sim.events import Event
+    from skyrig.sim.log import Log
+    from skyrig.sim.loop import ClosedLoop, closed_loop
+    from skyrig.sim.openloop import Rollout, rollout
+    from skyrig.sim.pilot import Noise
+    from skyrig.sim.plan import Cut, Poke
+    from skyrig.sim.plant import Effort, Plant, PlantState
+    from skyrig.sim.preparation import Outside
+    from skyrig.sim.recorded import Recorded, Track
+    from skyrig.sim.stepping import step
+
+_HOMES = {
+    "ClosedLoop": "skyrig.sim.loop",
+    "Cut": "skyrig.sim.plan",
+    "Effort": "skyrig.sim.plant",
+    "Event": "skyrig.sim.events",
+    "Log": "skyrig.sim.log",
+    "Noise": "skyrig.sim.pilot",
+    "Outside": "skyrig.sim.preparation",
+    "Plant": "skyrig.sim.plant",
+    "PlantState": "skyrig.sim.plant",
+    "Poke": "skyrig.sim.plan",
+    "Recorded": "skyrig.sim.recorded",
+    "Rollout": "skyrig.sim.openloop",
+    "Track": "skyrig.sim.recorded",
+    "closed_loop": "skyrig.sim.loop",
+    "rollout": "skyrig.sim.openloop",
+    "step": "skyrig.sim.stepping",
+}
 
 __all__ = [
     "ClosedLoop",
@@ -29,3 +55,5 @@ __all__ = [
     "rollout",
     "step",
 ]
+
+__getattr__ = lazily(__name__, _HOMES)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from skyrig.algebra import as_jax
 from skyrig.brief import brief
+from skyrig.control.held import HeldCommands
 from skyrig.control.interface import Controller, Target
 from skyrig.control.stepped import answer, looks
 from skyrig.elements import Element
@@ -83,7 +84,7 @@ class ClosedLoop(Recorded):
 def closed_loop(
     rig: Any,
     state: Any,
-    controller: Controller | Callable[..., Any],
+    controller: Controller | HeldCommands | Callable[..., Any],
     airframes: Sequence[Airframe],
     payload: Reference | None = None,
     vehicles: Sequence[Reference] | None = None,
@@ -107,7 +108,8 @@ def closed_loop(
         rig: A rig: `Slung`, `Linked`, or one of your own.
         state: Where it starts.
         controller: A `skyrig.control` controller, compiled into the loop, or any other callable
-            `(t, target, measurement) -> (thrust, moment)`, called from Python at the control rate.
+            `(t, target, measurement) -> (thrust, moment)`, called from Python at the control rate; or
+            `skyrig.control.HeldCommands`, a table.
         airframes: The vehicles' airframes, in order: their rotors' limits hold whoever flies.
         payload: The payload's reference.
         vehicles: A reference for each vehicle.
@@ -143,7 +145,7 @@ def closed_loop(
         integrator=integrator,
         delay=delay,
     )
-    asked = None if isinstance(controller, Controller) else controller
+    asked = None if isinstance(controller, Controller | HeldCommands) else controller
     pieces, logs, final, memory = _flown(job, pilot, asked, progress)
     return _gathered(job, pieces, logs, state, final.rig, memory)
 

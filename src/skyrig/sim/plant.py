@@ -10,9 +10,9 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float
 
-from skyrig.elements.element import Element, added
+from skyrig.elements.element import Element
 from skyrig.rigs.bodies import Bodies
-from skyrig.rigs.protocol import Hybrid, Loads, Watch
+from skyrig.rigs.protocol import Hybrid, Loads, Watch, added
 
 
 class Motors(eqx.Module):

@@ -14,6 +14,7 @@ from jaxtyping import Array
 from skyrig import checks
 from skyrig.algebra import as_jax
 from skyrig.control.actuators import Actuators
+from skyrig.control.held import HeldCommands
 from skyrig.control.interface import Controller, targets
 from skyrig.control.stepped import Told
 from skyrig.elements import Element, Pushes
@@ -82,7 +83,7 @@ class Job:
 def prepare(
     rig: Any,
     state: Any,
-    controller: Controller | Callable[..., Any],
+    controller: Controller | HeldCommands | Callable[..., Any],
     airframes: Sequence[Airframe],
     payload: Reference | None = None,
     vehicles: Sequence[Reference] | None = None,
@@ -100,25 +101,30 @@ def prepare(
     delay: int = 0,
 ) -> tuple[Job, Pilot]:
     """What `closed_loop` flies, for those who fly it in another way: its steps and its pilot."""
+    held = controller if isinstance(controller, HeldCommands) else None
     known = [it for it in (payload, *(vehicles or ())) if it is not None]
-    if not known:
+    if not known and held is None:
         raise InputError("payload or vehicles must have a reference, but both are None.")
+    if not known and duration is None:
+        raise InputError("duration must be given where there is no reference (s).")
     duration = float(max(float(it.duration) for it in known) if duration is None else duration)
     checks.positive("duration", duration)
     checks.positive("control_rate", control_rate)
     around = outside or Outside(np.zeros(1))
-    ticks, grid = grid_of(duration, control_rate, step, around)
+    ticks, grid = grid_of(duration, control_rate, step, around, None if held is None else held.times)
     planned = schedule(rig, grid, step, happenings, rig.like(state).dtype, ticks)
     actuators = Actuators.build(airframes, lag=rotor_lag or None)
     plant = plant_of(rig, actuators, around.pushes(), elements, integrator)
     job = Job(plant, plant.start(state), planned, ticks, surroundings(rig, around, grid[:-1]))
-    told = not isinstance(controller, Controller)
-    clock = ticks if len(ticks) > 1 else np.append(ticks, ticks + 1 / control_rate)
-    wanted = payload.sample(clock) if payload is not None else None
-    each = [it.sample(clock) for it in vehicles] if vehicles is not None else None
-    target = targets(Controller() if told else controller, wanted, each)
+    if held is not None:
+        target = held.target
+    else:
+        clock = ticks if len(ticks) > 1 else np.append(ticks, ticks + 1 / control_rate)
+        wanted = payload.sample(clock) if payload is not None else None
+        each = [it.sample(clock) for it in vehicles] if vehicles is not None else None
+        target = targets(controller if isinstance(controller, Controller) else Controller(), wanted, each)
     pilot = Pilot(
-        controller=Told() if told else of_arrays(controller),
+        controller=of_arrays(controller) if isinstance(controller, Controller) else Told(),
         actuators=actuators,
         target=target,
         times=as_jax(ticks),
@@ -131,9 +137,12 @@ def prepare(
     return job, pilot
 
 
-def grid_of(duration: float, control_rate: float, step: float, outside: Outside) -> tuple[Numbers, Numbers]:
-    """When the controller acts, and when inputs may change, the flight's end last (s)."""
+def grid_of(
+    duration: float, control_rate: float, step: float, outside: Outside, held: Numbers | None = None
+) -> tuple[Numbers, Numbers]:
+    """When the controller acts (at `held`, if given), and when inputs may change, the end last (s)."""
     ticks = np.arange(max(int(np.ceil(duration * control_rate - 1e-6)), 1)) / control_rate
+    ticks = ticks if held is None else held[held < duration]
     inside = outside.times[(outside.times > 0) & (outside.times < duration)]
     return ticks, _unique(np.concatenate([ticks, inside, [duration]]), 1e-6 * step)
 

@@ -21,7 +21,7 @@ from jaxtyping import Array, Bool, Float, Int
 from skyrig.algebra import dot
 from skyrig.rigs.protocol import Watch
 from skyrig.sim.crossing import earliest_crossing, fineness, peak_between
-from skyrig.sim.integrators import INTEGRATORS
+from skyrig.sim.known import integrator
 from skyrig.sim.log import OK, TOO_FAST, TOO_MANY, Log, Sides
 from skyrig.sim.plant import Effort, Plant, PlantState
 
@@ -104,7 +104,7 @@ def step(
         active = progress.pending
         trial = jnp.where(active, progress.trial, 0.0)
         now = t + progress.elapsed
-        tried = INTEGRATORS[plant.integrator](plant, now, progress.state, effort, trial)
+        tried = integrator(plant.integrator)(plant, now, progress.state, effort, trial)
         end, last = plant.settle(now + trial, tried.end, effort)
         first, due = tried.first, tried.due
         assert first is not None and due is not None and tried.middle is not None and last is not None
@@ -146,7 +146,7 @@ def _smooth_step(
 ) -> tuple[PlantState, Log]:
     """A step of a plant that never jumps."""
     span = jnp.maximum(dt, 0.0)
-    tried = INTEGRATORS[plant.integrator](plant, t, state, effort, span)
+    tried = integrator(plant.integrator)(plant, t, state, effort, span)
     end, _ = plant.settle(t + span, tried.end, effort)
     rough = (dt > 0) & _too_fast(plant, end, span, tried.failed)
     return choose(dt > 0, end, state), log.complaining(jnp.where(rough, TOO_FAST, log.trouble))

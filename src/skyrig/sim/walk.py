@@ -19,7 +19,7 @@ from jaxtyping import Array, Float
 
 from skyrig.programs import Shapes
 from skyrig.rigs.bodies import Bodies
-from skyrig.sim.integrators import INTEGRATORS
+from skyrig.sim.known import integrator
 from skyrig.sim.log import Log
 from skyrig.sim.packing import Packed, Packing
 from skyrig.sim.plan import Plan
@@ -235,7 +235,7 @@ def _retrace(plant: Plant, state: PlantState, pilot: Any, plan: Plan, log: Log):
     """The flown plan again, along its segments."""
     pilot = pilot.ready(plant.like(state).dtype)
     segments, last = _segments(plan, log)
-    integrate = INTEGRATORS[plant.integrator]
+    integrate = integrator(plant.integrator)
 
     @jax.checkpoint
     def one(carry, segment: Segments):

@@ -92,14 +92,16 @@ class Live:
         noise = (built.noise.position, built.noise.velocity, built.noise.attitude, built.noise.rate)
         self._crew = Crew(
             controller,
-            # held inputs are held, as by `skyrig.rollout`: nothing lags
-            Actuators.build(built.team.airframes, lag=None if self.open_loop else lag or None),
+            Actuators.build(built.team.airframes, lag=lag or None),
             Noise.of(*noise),
             as_jax(1 / self.rate),
             delay=0 if self.open_loop else built.scenario.spec.loop.delay,
         )
         self._random = np.random.default_rng(built.seed)
-        self._plant = plant_of(built.rig, self._crew.actuators, self._pushes(np.zeros(1)))
+        chosen = built.scenario.spec.loop.integrator
+        self._plant = plant_of(
+            built.rig, self._crew.actuators, self._pushes(np.zeros(1)), built.elements, chosen
+        )
         self._state = self._plant.start(built.state)
         self._memory: Any = None
         self._blank = Log.ready(self._plant, self._state, ROOM)
