@@ -27,11 +27,25 @@ if TYPE_CHECKING:
         Measurement,
         Noise,
         Target,
+        axes,
+        fitted,
         row,
         targets,
     )
 
-_INTERFACE = ("Aim", "Command", "Controller", "Function", "Measurement", "Noise", "Target", "row", "targets")
+_INTERFACE = (
+    "axes",
+    "fitted",
+    "row",
+    "targets",
+    "Aim",
+    "Command",
+    "Controller",
+    "Function",
+    "Measurement",
+    "Noise",
+    "Target",
+)
 
 __all__ = [
     "CONTROLLERS",
@@ -47,7 +61,9 @@ __all__ = [
     "Noise",
     "Produced",
     "Target",
+    "axes",
     "build",
+    "fitted",
     "row",
     "targets",
 ]
