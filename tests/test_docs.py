@@ -1,7 +1,8 @@
 """The README and every page of the documentation do what they say.
 
-Python blocks of a page run one after another in one namespace; console lines that begin with
-`$ skyrig` run through the installed command. Both run in an empty working directory.
+Blocks with a title are files, written first, a second block of one title going on where the first ended.
+Other Python blocks of a page run one after another in one namespace; console lines that begin with `$ skyrig`
+run through the installed command. All run in an empty working directory.
 """
 
 import re
@@ -15,15 +16,30 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w+)[^\n]*\n(?P<body>.*?)^(?P=indent)```", re.M | re.S)
+FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<language>\w+)(?: title=\"(?P<title>[\w.-]+)\")?[^\n]*\n(?P<body>.*?)^(?P=indent)```",
+    re.M | re.S,
+)
 
 
 def blocks(text: str, language: str) -> Iterator[tuple[int, str]]:
-    """The fenced blocks in `language`: how many lines stand above the body, and the body."""
+    """The fenced blocks in `language` without a title: how many lines stand above the body, and the body."""
     for match in FENCE.finditer(text):
-        if match["language"] == language:
+        if match["language"] == language and not match["title"]:
             body = re.sub(rf"^{match['indent']}", "", match["body"], flags=re.M)
             yield text.count("\n", 0, match.start("body")), body
+
+
+def write_files(text: str, folder: Path) -> None:
+    """Write the files that a page shows."""
+    whole: dict[str, str] = {}
+    for match in FENCE.finditer(text):
+        if match["title"]:
+            body = re.sub(rf"^{match['indent']}", "", match["body"], flags=re.M)
+            before = whole.get(match["title"])
+            whole[match["title"]] = body if before is None else f"{before}\n\n{body}"
+    for name, body in whole.items():
+        (folder / name).write_text(body, encoding="utf-8")
 
 
 def commands(text: str) -> Iterator[list[str]]:
@@ -39,6 +55,7 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
 
+    write_files(text, tmp_path)
     namespace = {"__name__": "__main__"}
     for above, body in blocks(text, "python"):
         # Blank lines on top make a traceback point at the line of the page.

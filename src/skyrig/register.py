@@ -12,6 +12,7 @@ Put them into a file and say `skyrig fly x.yaml --with mine.py`, or register the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from skyrig import extensions
@@ -35,6 +36,7 @@ __all__ = [
     "Tether",
     "controller",
     "element",
+    "file",
     "integrator",
     "mechanism",
     "reference",
@@ -99,3 +101,8 @@ def _entered(table: dict[str, Any], kind: str, name: str, thing: T) -> T:
     enter(table, name, thing, kind)
     extensions.note(kind, name)
     return thing
+
+
+def file(path: str | Path) -> None:
+    """Run a Python file so that what it registers is known, as `--with` does on the command line."""
+    extensions.load(Path(path), "register.file")
