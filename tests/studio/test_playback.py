@@ -52,7 +52,7 @@ def test_a_page_without_an_overlay_has_none() -> None:
 
 def test_an_overlaid_flight_is_in_the_page_in_violet_by_the_same_clock() -> None:
     first = frames(np.arange(0, 2.01, 0.1), 0.0)
-    cut = FlightEvent(1.0, "cut", 1)
+    cut = FlightEvent(1.0, "cut", "cable", 1)
     second = playback.Overlay(frames(np.arange(0, 5, 0.02), 3.0), PARTS, (cut,), "<other>")
     page = playback.page(first, PARTS, overlay=second)
     scene = recorded(page)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skyrig import control
 from skyrig.errors import InputError
-from skyrig.flight.assembly import assemble, track
+from skyrig.flight.assembly import assemble
 from skyrig.flight.flight import Flight, Inputs
-from skyrig.flight.impacts import impacts
 from skyrig.flight.own import need_none
 from skyrig.sim.loop import closed_loop
 from skyrig.sim.pilot import Noise
@@ -76,8 +74,7 @@ def fly_closed_loop(built: Built, own: Any, progress: Callable[[float], None] | 
         moment=flown.moment,
         saturated=flown.saturated,
     )
-    flight = assemble(built, flown, produced, track(flown.measured_payload), track(flown.measured_vehicles))
-    return replace(flight, impacts=impacts(built.rig, flown), signals=flown.told)
+    return assemble(built, flown, produced, flown.measured, flown.told)
 
 
 def outside_of(built: Built) -> Outside:

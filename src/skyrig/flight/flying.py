@@ -17,7 +17,6 @@ from skyrig.control.known import OPEN_LOOP
 from skyrig.flight import own
 from skyrig.flight.assembly import assemble
 from skyrig.flight.flight import Flight, Inputs
-from skyrig.flight.impacts import impacts
 from skyrig.flight.metrics import metrics
 from skyrig.flight.thinning import thinned
 from skyrig.scenario import Scenario
@@ -94,7 +93,7 @@ def _open_loop(built: Built) -> Flight:
         moment=moment * share[..., None],
         saturated=rotor_saturation(built.scenario.parts, thrust, moment),
     )
-    return replace(assemble(built, flown, produced), impacts=impacts(built.rig, flown))
+    return assemble(built, flown, produced)
 
 
 def rotor_saturation(parts: RigParts, thrust: np.ndarray, moment: np.ndarray) -> np.ndarray:
