@@ -69,7 +69,7 @@ def check(arrays: Mapping[str, np.ndarray], shapes: Mapping[str, str], where: st
 
 def check_indices(arrays: Mapping[str, np.ndarray], name: str, noun: str, count: int, where: str) -> None:
     """Refuse an array that names more things than there are."""
-    if name in arrays and np.any(arrays[name] >= max(count, 1)):
+    if name in arrays and np.any(arrays[name] >= count):
         raise odd(where, name, f"names {noun} {int(np.max(arrays[name]))}, but there are {count}")
 
 

@@ -50,7 +50,7 @@ class LinkRig(Mechanism, frozen=True, kw_only=True, tag="links"):
         return {"mechanism": "links", **given}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LinkParts(RigParts):
     """The parts of a rig on rigid links."""
 
