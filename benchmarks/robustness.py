@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 import skyrig
+from skyrig.control.known import OPEN_LOOP
 from skyrig.flight.many import Flights
 from skyrig.scenario import Scenario, names
-from skyrig.control.known import OPEN_LOOP
 
 DURATION = 10.0
 """Of every flight (s): the same for all, so that rigs of one shape share a compiled program."""

@@ -132,16 +132,15 @@ def convex_hull(points: np.ndarray) -> np.ndarray:
     return np.array([*half(ordered), *half(ordered[::-1])])
 
 
-def named(vehicles: int, cables: int) -> list[Contact]:
+def named(vehicles: int) -> list[Contact]:
     """The contacts that `touching` numbers, in order: of those at one instant the first counts."""
     listed = [Contact("ground", body, NONE) for body in range(vehicles + 1)]
-    if cables:
-        # also pairs of one with itself, and both orders, which never touch: all pairs are computed at once
-        pairs = [(j, k) for j in range(vehicles) for k in range(vehicles)]
-        listed += [Contact("vehicles", j + 1, k + 1) for j, k in pairs]
-        listed += [Contact("payload-vehicle", 0, k + 1) for k in range(vehicles)]
-        listed += [Contact("cable-vehicle", j, k + 1) for j, k in pairs]
-        listed += [Contact("cable-payload", j, 0) for j in range(cables)]
+    # also pairs of one with itself, and both orders, which never touch: all pairs are computed at once
+    pairs = [(j, k) for j in range(vehicles) for k in range(vehicles)]
+    listed += [Contact("vehicles", j + 1, k + 1) for j, k in pairs]
+    listed += [Contact("payload-vehicle", 0, k + 1) for k in range(vehicles)]
+    listed += [Contact("cable-vehicle", j, k + 1) for j, k in pairs]
+    listed += [Contact("cable-payload", j, 0) for j in range(vehicles)]
     return listed + [Contact("arena", body, NONE) for body in range(vehicles + 1)]
 
 
@@ -158,22 +157,24 @@ def touching(
         it: What things look like.
         payload: Position (3, b) (m) and attitude (4, b).
         vehicles: Position (3, n, b) (m) and attitude (4, n, b).
-        taut: (n, b) cables that are taut; where a slack one hangs is not known.
+        taut: (n, b) cables that are taut; where a slack one hangs is not known. Without rows all are.
         released: (b,) flights whose payload was let go on purpose: it counts no more.
     """
     xp = namespace(*payload, *vehicles)
+    n = vehicles[0].shape[1]
     low, high = _extents(xp, it, payload, vehicles)
     gone = xp.concatenate([released[None], xp.zeros_like(low[0, 1:], dtype=bool)])
     hits = [(low[2] < it.ground - TOUCH) & ~gone]
     if it.attachments.shape[0]:
+        taut = taut if taut.shape[0] else xp.ones_like(vehicles[0][0], dtype=bool)
         hits += _collisions(xp, it, payload, vehicles, taut, released)
     beyond = (low < it.arena[0][:, None] - TOUCH) | (high > it.arena[1][:, None] + TOUCH)
     hits.append(beyond.any(0) & ~gone)
+    # as `named` lists them, whether or not things can collide
+    starts = np.cumsum([0, n + 1, n * n, n, n * n, n])
     first: Array = _MANY
-    count = 0
-    for hit in hits:
+    for hit, count in zip(hits, starts if len(hits) > 2 else starts[[0, -1]], strict=True):
         numbers = np.arange(count, count + hit.shape[0]).reshape(-1, *[1] * (hit.ndim - 1))
-        count += hit.shape[0]
         least = xp.where(hit, numbers, _MANY).min(0)
         first = xp.minimum(first, least)
     return xp.where(first < _MANY, first, NONE)

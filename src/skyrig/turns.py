@@ -19,6 +19,31 @@ def turn(attitude: np.ndarray, vector: np.ndarray) -> np.ndarray:
     return vector + w * twice + cross(axis, twice)
 
 
+def point_at(position: np.ndarray, attitude: np.ndarray, point: np.ndarray) -> np.ndarray:
+    """Where points of bodies are in the world (m).
+
+    Args:
+        position: (..., 3) of the bodies (m).
+        attitude: (..., 4) of the bodies.
+        point: (..., 3) in the bodies' frames (m); leading axes broadcast.
+    """
+    return position + turn(attitude, point)
+
+
+def point_velocity(
+    velocity: np.ndarray, attitude: np.ndarray, rate: np.ndarray, point: np.ndarray
+) -> np.ndarray:
+    """How fast points of bodies go in the world (m/s).
+
+    Args:
+        velocity: (..., 3) of the bodies (m/s).
+        attitude: (..., 4) of the bodies.
+        rate: (..., 3) of the bodies, in their frames (rad/s).
+        point: (..., 3) in the bodies' frames (m); leading axes broadcast.
+    """
+    return velocity + turn(attitude, cross(rate, point))
+
+
 def between(wanted: np.ndarray, have: np.ndarray) -> np.ndarray:
     """Angle of the single turn from one attitude to another (rad), between 0 and pi."""
     rest = multiply(wanted * [1.0, -1.0, -1.0, -1.0], have)

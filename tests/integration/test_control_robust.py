@@ -8,9 +8,9 @@ import pytest
 
 from skyrig import fly, load
 from skyrig.control.cable_belief import CUT, TAUT
+from skyrig.control.known import OPEN_LOOP
 from skyrig.flight import Flight
 from skyrig.scenario import names
-from skyrig.control.known import OPEN_LOOP
 
 pytestmark = pytest.mark.slow
 

@@ -81,7 +81,7 @@ def test_every_bundled_scenario_opens(studio: str, open_page: Any) -> None:
             continue
         it.pick("Scenario", name)
         it.wait("name", f"it === {name!r}")
-        count = load(name).parts.count if load(name).parts.cables else 0
+        count = len(load(name).parts.tethers)
         it.page.wait_for_function(
             f"""document.querySelectorAll('[data-readout^="tension-"]').length === {count}"""
         )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from browser_page import HOVER, Watched, opened
 
+from skyrig.flight.rig import rig_data
 from skyrig.scenario import load
 from skyrig.studio.camera import FOV, stand, surroundings
 from skyrig.studio.live import Live
@@ -26,7 +27,7 @@ class Sight:
         scenario = load(HOVER)
         self.box = it.scene()
         self.first = Live(scenario.build()).start()
-        centre, size = surroundings(self.first, scenario.parts, None)
+        centre, size = surroundings(self.first, rig_data(scenario.parts), None)
         self.eye = stand(preset, centre, size)
         self.ahead = (centre - self.eye) / np.linalg.norm(centre - self.eye)
 
@@ -56,7 +57,7 @@ def test_the_payload_goes_where_the_handle_is_dragged(studio: str, open_page: An
     it.press("Play")
     rest(it, 0.5)
     sight = Sight(it, "Side")
-    handle = sight.first.payload_position[0]
+    handle = sight.first.place[0]
     for axis, name in ((np.array([1.0, 0.0, 0.0]), "x"), (np.array([0.0, 0.0, 1.0]), "z")):
         begin = {each: it.number(each) for each in "xyz"}
         for place in PLACES:

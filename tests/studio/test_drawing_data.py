@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skyrig.flight import meshes
-from skyrig.flight.frames import Frames
+from skyrig.flight.frames import Frames, of_payload
 from skyrig.studio.history import History
 from skyrig.vehicles import airframe, airframe_names, payload, payload_names
 
@@ -68,30 +68,26 @@ def test_a_taut_cable_is_straight_and_colours_grow_red() -> None:
 
 def frames(times: np.ndarray) -> Frames:
     n = len(times)
-    return Frames(
+    return of_payload(
         times=times,
-        payload_position=np.stack([times] * 3, axis=1),
-        payload_attitude=np.tile([1.0, 0, 0, 0], (n, 1)),
-        vehicle_position=np.zeros((n, 2, 3)),
-        vehicle_attitude=np.tile([1.0, 0, 0, 0], (n, 2, 1)),
-        tension=np.ones((n, 2)),
-        taut=np.ones((n, 2), bool),
-        length=np.ones((n, 2)),
+        payload=(np.stack([times] * 3, axis=1), np.tile([1.0, 0, 0, 0], (n, 1))),
+        vehicles=(np.zeros((n, 2, 3)), np.tile([1.0, 0, 0, 0], (n, 2, 1))),
         thrust=np.ones((n, 2)),
+        signals={"cable.tension": np.ones((n, 2)), "cable.taut": np.ones((n, 2), bool)},
     )
 
 
 def test_history_keeps_the_latest_in_fixed_memory() -> None:
     history = History(frames(np.zeros(1)), capacity=50, spacing=0.02)
-    size = [part.nbytes for part in history._rows if part is not None]
+    size = [part.nbytes for part in history._rows.values()]
     for k in range(300):
         history.append(frames(0.01 * (4 * k + 1 + np.arange(4))))
-    assert [part.nbytes for part in history._rows if part is not None] == size
+    assert [part.nbytes for part in history._rows.values()] == size
     begin, end = history.span
     assert end == pytest.approx(12.0) and begin == pytest.approx(12.0 - 0.02 * 49)
     kept = history.frames()
     np.testing.assert_allclose(np.diff(kept.times), 0.02)
-    np.testing.assert_allclose(kept.payload_position[:, 0], kept.times)
+    np.testing.assert_allclose(kept.place[:, 0], kept.times)
     thin = history.frames(11.5, 11.9, most=5)
     assert len(thin) <= 5 and thin.times[-1] == pytest.approx(11.9) and thin.times[0] >= 11.5 - 1e-9
     assert len(history.frames(99.0, 99.0)) == 1 and len(history.frames(-5.0, -4.0)) == 1

@@ -38,7 +38,7 @@ def studio() -> Iterator[Studio]:
 @pytest.fixture
 def flying(studio: Studio) -> Studio:
     studio.open(HOVER)
-    until(lambda: studio.session.status == "ready" and studio.parts is not None)
+    until(lambda: studio.session.status == "ready" and studio.shown is not None)
     return studio
 
 
@@ -63,7 +63,7 @@ def test_the_handle_moves_the_wanted_pose(flying: Studio) -> None:
     view = flying.session.view()
     assert view is not None and view.frame.wanted_position is not None
     np.testing.assert_allclose(view.frame.wanted_position[0], [0.4, 0.1, 1.6])
-    assert view.frame.payload_position[0, 0] > 0.1
+    assert view.frame.place[0, 0] > 0.1
     hands.steer.value = False
     assert press(flying, hands._steer) == "" and hands._handle is None
     assert flying.session.hands is not None and flying.session.hands.pose is None
@@ -119,7 +119,12 @@ def test_a_recorded_flight_has_a_clock_of_its_own(studio: Studio) -> None:
 def test_texts_of_the_page_are_escaped(flying: Studio) -> None:
     view = flying.session.view()
     assert view is not None
-    words = [status(view, "<b>", "<i>"), message("<script>"), numbers(view, {0}), log(flying.session.events)]
+    words = [
+        status(view, "<b>", "<i>"),
+        message("<script>"),
+        numbers(view, flying.shown, {0}),
+        log(flying.session.events),
+    ]
     assert not any("<b>" in text or "<i>" in text or "<script>" in text for text in words)
     assert "cut" in words[2]
 
@@ -127,8 +132,9 @@ def test_texts_of_the_page_are_escaped(flying: Studio) -> None:
 def test_a_zero_has_no_minus(flying: Studio) -> None:
     view = flying.session.view()
     assert view is not None
-    frame = replace(view.frame, payload_position=np.array([[-1e-5, -0.0006, 1.5]]))
-    text = numbers(replace(view, frame=frame), set())
+    poses = view.frame.bodies["payload"]._replace(position=np.array([[[-1e-5, -0.0006, 1.5]]]))
+    frame = replace(view.frame, bodies={**view.frame.bodies, "payload": poses})
+    text = numbers(replace(view, frame=frame), flying.shown, set())
     assert ">0.000<" in text and ">-0.001<" in text and "-0.000" not in text
 
 

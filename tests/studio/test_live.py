@@ -44,10 +44,10 @@ def test_a_live_flight_is_the_same_flight(name: str, changes: dict) -> None:
     rows = np.searchsorted(whole.times, frames.times - 1e-7)
     noisy = "noise.position" in changes  # other random numbers
     near = 0.02 if noisy else 1e-9
-    np.testing.assert_allclose(frames.payload_position, whole.payload.position[rows], atol=near)
+    np.testing.assert_allclose(frames.place, whole.payload.position[rows], atol=near)
     np.testing.assert_allclose(frames.vehicle_attitude, whole.vehicles.attitude[rows], atol=10 * near)
     if not noisy:
-        np.testing.assert_allclose(frames.tension, whole.cables.tension[rows], atol=1e-7)
+        np.testing.assert_allclose(frames.signals["cable.tension"], whole.cables.tension[rows], atol=1e-7)
         assert [(event.kind, event.cable) for event in found] == [
             (event.kind, event.cable) for event in whole.events
         ]
@@ -68,20 +68,20 @@ def test_it_goes_on_after_its_end_and_compiles_nothing_anew(hovering: Scenario) 
     heavier.advance(1, [Poke(0.0, np.array([0.0, 0.0, 0.01]), np.zeros(3))])
     frames, _ = flown(heavier, 0.5)
     assert module._fly._plain._cached._cache_size() == before
-    assert frames.times[-1] == pytest.approx(0.51) and np.isfinite(frames.payload_position).all()
+    assert frames.times[-1] == pytest.approx(0.51) and np.isfinite(frames.place).all()
 
 
 def test_a_poke_loosens_a_cable_and_a_cut_is_for_good(hovering: Scenario) -> None:
     live = Live(hovering.build())
     flown(live, 0.1)
-    corner = hovering.parts.attachments[1]
+    corner = hovering.parts.points[1]
     _, found = live.advance(4, [Poke(0.0, np.array([0.0, 0.0, 0.08]), corner)])
     assert [(event.kind, event.cable) for event in found] == [("poke", None), ("slack", 1)]
     assert found[0].time == pytest.approx(0.1) and found[0].impulse == pytest.approx(0.08)
     _, found = live.advance(4, [Cut(0.0, 2)])
     assert ("cut", 2) in [(event.kind, event.cable) for event in found]
     frames, _ = flown(live, 0.3)
-    assert not frames.taut[:, 2].any() and frames.payload_position[-1, 2] < 1.5
+    assert not frames.signals["cable.taut"][:, 2].any() and frames.place[-1, 2] < 1.5
 
 
 def test_a_commanded_pose_is_gone_to_and_left_again(hovering: Scenario) -> None:
@@ -90,24 +90,24 @@ def test_a_commanded_pose_is_gone_to_and_left_again(hovering: Scenario) -> None:
     frames, _ = flown(live, 6.0)
     assert frames.wanted_position is not None and frames.wanted_attitude is not None
     np.testing.assert_allclose(frames.wanted_position[-1], [0.5, 0.2, 1.7])
-    np.testing.assert_allclose(frames.payload_position[-1], [0.5, 0.2, 1.7], atol=0.02)
+    np.testing.assert_allclose(frames.place[-1], [0.5, 0.2, 1.7], atol=0.02)
     assert np.linalg.norm(np.diff(frames.wanted_position, axis=0), axis=1).max() * live.rate < 4.5
     live.hands = replace(live.hands, pose=None)
     frames, _ = flown(live, 5.0)
-    np.testing.assert_allclose(frames.payload_position[-1], [0.0, 0.0, 1.5], atol=0.03)
+    np.testing.assert_allclose(frames.place[-1], [0.0, 0.0, 1.5], atol=0.03)
 
 
 def test_a_steady_push_leans_on_the_payload(hovering: Scenario) -> None:
     still, pushed = Live(hovering.build()), Live(hovering.build())
     pushed.hands = Hands(force=np.array([0.2, 0.0, 0.0]))
     (calm, _), (moved, _) = flown(still, 0.4), flown(pushed, 0.4)
-    assert moved.payload_position[-1, 0] > calm.payload_position[-1, 0] + 1e-3
+    assert moved.place[-1, 0] > calm.place[-1, 0] + 1e-3
 
 
 def test_the_start_is_what_is_built(hovering: Scenario) -> None:
     built = hovering.build()
     first = Live(built).start()
     assert built.hover is not None
-    np.testing.assert_allclose(first.tension[0], built.hover.tension)
-    np.testing.assert_allclose(first.payload_position[0], [0.0, 0.0, 1.5])
+    np.testing.assert_allclose(first.signals["cable.tension"][0], built.hover.tension)
+    np.testing.assert_allclose(first.place[0], [0.0, 0.0, 1.5])
     assert first.error[0] == pytest.approx(0.0)

@@ -80,7 +80,7 @@ def studio(folder: Path) -> Iterator[Studio]:
     built = Studio(port=0, folders=[folder])
     built.begin()
     built.open(HOVER)
-    until(lambda: built.session.status == "ready" and built.parts is not None)
+    until(lambda: built.session.status == "ready" and built.shown is not None)
     yield built
     built.close()
 

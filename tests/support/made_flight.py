@@ -1,9 +1,10 @@
 """A flight of made-up numbers, of every part that a flight can have."""
 
 import numpy as np
+from made_up import filled, rig
 
 from skyrig.flight import Flight, FlightEvent, Impact, Track, Wanted
-from skyrig.flight.flight import Cables, Inputs, RigData
+from skyrig.flight.flight import Cables, Inputs
 
 
 def made() -> Flight:
@@ -15,25 +16,30 @@ def made() -> Flight:
         return Track(*(rng.normal(size=(*many, k)) for k in (3, 3, 4, 3)))
 
     return Flight(
-        name="made up",
-        times=np.arange(size) * 0.1,
-        payload=track(size),
-        vehicles=track(size, n),
-        cables=Cables(rng.normal(size=(size, n)), rng.normal(size=(size, n)), rng.random((size, n)) > 0.5),
-        inputs=Inputs(
-            np.arange(size) * 0.1, *(rng.normal(size=(size, n, *e)) for e in ((), (3,), (), (3,), ()))
-        ),
-        rig=RigData(
-            "cables", 0.5, False, np.zeros((4, 3)), *(np.ones(n) for _ in range(3)), *(np.zeros((n, 3)),) * 2
-        ),
-        reference=Wanted(*(rng.normal(size=(size, k)) for k in (3, 3, 3, 4, 3))),
-        measured_payload=track(size),
-        measured_vehicles=track(size, n),
-        events=(FlightEvent(0.1, "poke", None, 0.5), FlightEvent(0.25, "impact", 1, 0.125)),
-        impacts=(
-            Impact(0.25, 1, 0.125, *(rng.normal(size=s) for s in ((2,), (2,), (2, 3), (2, 3), (2, 3)))),
-        ),
-        scenario="skyrig: 1\nname: made up  # ünïcode ≥ 7\n",
-        metrics={"rmse": 0.5, "none": None, "list": [1, 2]},
-        versions={"skyrig": "0"},
+        **filled(
+            name="made up",
+            times=np.arange(size) * 0.1,
+            payload=track(size),
+            vehicles=track(size, n),
+            cables=Cables(
+                rng.normal(size=(size, n)), rng.normal(size=(size, n)), rng.random((size, n)) > 0.5
+            ),
+            inputs=Inputs(
+                np.arange(size) * 0.1, *(rng.normal(size=(size, n, *e)) for e in ((), (3,), (), (3,), ()))
+            ),
+            rig=rig(n),
+            reference=Wanted(*(rng.normal(size=(size, k)) for k in (3, 3, 3, 4, 3))),
+            measured_payload=track(size),
+            measured_vehicles=track(size, n),
+            events=(
+                FlightEvent(0.1, "poke", "payload", 0, 0.5, "N s"),
+                FlightEvent(0.25, "impact", "cable", 1, 0.125, "N s"),
+            ),
+            impacts=(
+                Impact(0.25, 1, 0.125, *(rng.normal(size=s) for s in ((2,), (2,), (2, 3), (2, 3), (2, 3)))),
+            ),
+            scenario="skyrig: 1\nname: made up  # ünïcode ≥ 7\n",
+            metrics={"rmse": 0.5, "none": None, "list": [1, 2]},
+            versions={"skyrig": "0"},
+        )
     )

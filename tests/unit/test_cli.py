@@ -115,8 +115,8 @@ def test_everything_a_scenario_may_name_is_listed(
 
 def test_every_gain_and_every_parameter_has_a_meaning() -> None:
     from skyrig.cli.listing import arguments
-    from skyrig.planning import REFERENCES
     from skyrig.control.known import CONTROLLERS, OPEN_LOOP
+    from skyrig.planning import REFERENCES
     from skyrig.scenario.gains import gains
 
     for name in set(CONTROLLERS) - {OPEN_LOOP}:

@@ -13,11 +13,14 @@ from made_flight import made
 from skyrig import files
 from skyrig.cli import main
 from skyrig.errors import InputError
-from skyrig.flight import Flight
-from skyrig.flight.agreement import SHAPES
+from skyrig.flight import Flight, format_2, header
+from skyrig.flight.metrics import metrics
 from skyrig.flight.storage import from_arrays, load, to_arrays
 
 ARRAYS = to_arrays(made())
+HEADER = str(ARRAYS["header"])
+SHAPES = format_2.shapes(header.read(HEADER, "here"))
+OLD = Path(__file__).parents[1] / "data" / "flight-format-1.npz"
 
 
 def refused(arrays: dict[str, np.ndarray]) -> str:
@@ -30,12 +33,15 @@ def refused(arrays: dict[str, np.ndarray]) -> str:
 
 def test_every_array_has_a_shape_and_each_that_differs_is_named() -> None:
     for name, array in ARRAYS.items():
-        assert name in SHAPES, f"{name}: say its shape in skyrig.flight.agreement"
+        assert name in SHAPES, f"{name}: say its shape in skyrig.flight.format_2"
         deeper = refused({**ARRAYS, name: array[None]})
-        assert "format" in deeper if name == "format" else f"its {name} has" in deeper
+        if name in ("format", "header"):
+            assert name in deeper
+        else:
+            assert f"its {name} has" in deeper
         for axis in range(array.ndim):
             letter = SHAPES[name].split()[axis]
-            if letter not in "c":  # nothing else counts the corners
+            if letter not in "w":  # nothing else counts the values of an event
                 assert "should be" in refused({**ARRAYS, name: np.concatenate([array, array], axis)})
 
 
@@ -44,10 +50,22 @@ def test_every_array_has_a_shape_and_each_that_differs_is_named() -> None:
     [
         ("times", np.array([0.0, 0.1, np.nan, 0.3, 0.4]), "its times must be finite"),
         ("times", np.array([0.0, 0.1, 0.05, 0.3, 0.4]), "must not go back"),
-        ("payload.position", np.full((5, 3), "x"), "its payload.position must be numbers"),
+        ("bodies.payload.position", np.full((5, 1, 3), "x"), "its bodies.payload.position must be numbers"),
         ("name", np.asarray(3.0), "its name must be text"),
         ("name", np.asarray("x" * 201), "its name is longer than 200 characters"),
-        ("events.cable", np.array([-1, 2]), "its events.cable names cable 2, but there are 2"),
+        ("events.index", np.array([0, 2]), "its events.index names cable 2, but there are 2"),
+        ("events.index", np.array([1, 1]), "its events.index names payload 1, but there are 1"),
+        ("events.jump", np.array([-1, 0]), "its events.jump names jump 0, but there are 0"),
+        ("impacts.cable", np.array([2]), "its impacts.cable names cable 2, but there are 2"),
+        ("header", np.asarray("{"), "its header cannot be"),
+        ("header", np.asarray("[" * 100_000), "its header cannot be"),
+        ("header", np.asarray(HEADER.replace('"payload":1', '"pay$load":1')), "its header cannot be"),
+        ("header", np.asarray(HEADER.replace('"payload":1', '"payload":2')), "as many bodies as loads"),
+        ("header", np.asarray(HEADER.replace('"vehicles":2', '"vehicles":3')), "a frame to each of its 3"),
+        ("header", np.asarray(HEADER.replace('"index":1', '"index":7')), "a body that is not there"),
+        ("header", np.asarray(HEADER.replace('"mass":1.0', '"mass":-1.0')), "its header tells of no rig"),
+        ("header", np.asarray(HEADER.replace('"team":[0,1]', '"team":[0,9]')), "its header tells of no rig"),
+        ("foreign", np.zeros(3), "its header does not name the array 'foreign'"),
         ("format", np.asarray("one"), "its format is"),
         ("metrics", np.asarray("[1]"), "its parts are not what they should be"),
         ("metrics", np.asarray("[" * 100_000), "its parts are not what they should be"),
@@ -57,23 +75,44 @@ def test_values_that_no_flight_has_are_refused(name: str, value: np.ndarray, wor
     assert words in refused({**ARRAYS, name: value})
 
 
-def test_cables_are_as_many_as_vehicles_or_none() -> None:
-    none = {name: ARRAYS[name][:, :0] for name in ("cables.tension", "cables.length", "cables.taut")}
-    without = {"events.cable": np.array([-1, -1]), "impacts.cable": np.array([0])}
-    assert from_arrays({**ARRAYS, **none, **without}).cables.tension.shape == (5, 0)
-    one = {name: ARRAYS[name][:, :1] for name in none}
-    assert "its cables.tension has 1 columns, but there are 2 vehicles" in refused({**ARRAYS, **one})
+def test_files_of_format_1_open_and_are_checked_as_strictly() -> None:
+    with np.load(OLD, allow_pickle=False) as data:
+        arrays = dict(data)
+    flight = from_arrays(arrays, "some.npz")
+    assert np.array_equal(flight.payload.position, arrays["payload.position"])
+    assert (
+        np.array_equal(flight.cables.taut, arrays["cables.taut"])
+        and flight.signals["cable.tension"].unit == "N"
+    )
+    assert [event.cable for event in flight.events if event.kind == "impact"] == [1]
+    assert len(flight.impacts) == 1 and len(flight.rig.cables) == 3 and not flight.rig.rigid
+    for name in ("payload_mass", "payload_is_point", "vehicle_mass", "attachments", "hooks"):
+        assert np.array_equal(getattr(flight.rig, name), arrays[f"rig.{name}"]), name
+    for name in ("payload_corners", "vehicle_radius", "vehicle_thrust_max"):
+        np.testing.assert_allclose(getattr(flight.rig, name), arrays[f"rig.{name}"], rtol=1e-12)
+    assert metrics(flight)["cables"][1]["impacts"] == flight.metrics["cables"][1]["impacts"] == 1
+    assert metrics(flight)["verdict"] == flight.metrics["verdict"]
+    for name, array in arrays.items():
+        if array.ndim and not name.startswith("signals.") and name != "rig.payload_corners":
+            assert "should be" in refused({**arrays, name: np.concatenate([array, array[:1]])}), name
+    one = {name: arrays[name][:, :1] for name in ("cables.tension", "cables.length", "cables.taut")}
+    assert "its cables.tension has 1 columns, but there are 3 vehicles" in refused({**arrays, **one})
+    assert "no rig has the masses" in refused({**arrays, "rig.payload_mass": np.asarray(-1.0)})
 
 
 def test_the_command_line_tells_it_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    np.savez(tmp_path / "flight.npz", allow_pickle=False, **{**ARRAYS, "payload.velocity": np.zeros((4, 3))})
+    np.savez(
+        tmp_path / "flight.npz",
+        allow_pickle=False,
+        **{**ARRAYS, "bodies.payload.velocity": np.zeros((4, 1, 3))},
+    )
     with pytest.raises(SystemExit) as end:
         main(["plot", str(tmp_path)])
     out, err = capsys.readouterr()
     assert end.value.code == 2 and out == "" and err.count("\n") == 1
-    assert "its payload.velocity has shape 4 x 3, where 4 should be 5, as times says" in err
+    assert "its bodies.payload.velocity has shape 4 x 1 x 3, where 4 should be 5, as times says" in err
 
 
 def packed(path: Path, members: dict[str, bytes]) -> Path:

@@ -3,7 +3,6 @@
 import json
 import sys
 import types
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,15 @@ import matplotlib
 import numpy as np
 import pytest
 from made_flights import made_flight
+from made_up import replace
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from skyrig.errors import InputError
-from skyrig.flight import Flight, colours, export, meshes, outlines, playback, plots, report, sweep_plots
+from skyrig.flight import Flight, colours, export, meshes, playback, plots, report, sweep_plots
 from skyrig.flight.compare import compare
 from skyrig.flight.frames import of_flight
 from skyrig.flight.plot_layout import STYLE
+from skyrig.flight.rig import RigData, sketched
 from skyrig.flight.tables import impact_rows, rows, texts
 from skyrig.flight.thinning import MOST_BYTES
 from skyrig.flight.units import number, shown
@@ -73,20 +74,26 @@ def test_a_cable_has_one_colour_everywhere(poked: Flight) -> None:
     assert [legend[f"vehicle {k}"] for k in range(3)] == own
     assert drawn(poked, "impact").axes[2].lines[0].get_color() == own[1], "the cable that was hit"
     assert [meshes.colour(k) for k in range(3)] == [colours.rgb(each) for each in own], "as in the studio"
-    player = playback.fragment(of_flight(poked), load("three-dragonflies-poke").parts)
+    player = playback.fragment(of_flight(poked), poked.rig)
     scene = json.loads(player.partition('id="flight-a">')[2].partition("</script>")[0])
-    assert scene["colours"] == [list(colours.rgb(each)) for each in own]
+    assert [line["colour"] for line in scene["tethers"]] == [list(colours.rgb(each)) for each in own]
 
 
 def test_payloads_are_drawn_as_they_are() -> None:
-    for name, edges in (("six-dragonflies-box", 12), ("three-dragonflies-poke", 9)):
-        flight = made_flight(name)
-        known, alone = outlines.of_flight(flight), outlines.of_flight(replace(flight, scenario=""))
-        assert len(known.payload) == edges
-        assert np.allclose(known.payload, alone.payload), "the corners tell the same shape"
-    ball = outlines.of_flight(made_flight("one-dragonfly-circle"))
+    def edges(rig: RigData) -> np.ndarray:
+        return meshes.edges(rig.shape("payload", 0))
+
+    for name, count in (("six-dragonflies-box", 12), ("three-dragonflies-poke", 9)):
+        known = made_flight(name).rig
+        names = ("payload_mass", "payload_is_point", "payload_corners", "vehicle_mass", "vehicle_radius")
+        names = (*names, "vehicle_thrust_max", "attachments", "hooks")
+        alone = sketched(**{each: getattr(known, each) for each in names})
+        assert len(edges(known)) == count
+        assert np.allclose(edges(known), edges(alone)), "the corners tell the same shape"
+        assert np.allclose(alone.vehicle_radius, known.vehicle_radius) and len(alone.cables) == known.count
+    ball = made_flight("one-dragonfly-circle").rig
     radius = load("one-dragonfly-circle").parts.payload.shape.radius
-    assert np.allclose(np.linalg.norm(ball.payload, axis=-1), radius)
+    assert np.allclose(np.linalg.norm(edges(ball), axis=-1), radius)
 
 
 def test_the_impact_is_near_and_its_axes_are_plain() -> None:

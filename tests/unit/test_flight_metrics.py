@@ -1,10 +1,8 @@
 """Metrics against cases worked out by hand."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from made_up import flight, tracks
+from made_up import flight, replace, tracks
 
 from skyrig.constants import GRAVITY
 from skyrig.flight import FlightEvent, Wanted, distances
@@ -70,12 +68,12 @@ def test_vehicles_may_have_references_of_their_own() -> None:
 def test_slack_spans_come_from_the_events() -> None:
     times = np.linspace(0, 10, 11)
     happened = (
-        FlightEvent(0.0, "taut", 0),
-        FlightEvent(1.25, "slack", 0),
-        FlightEvent(1.75, "impact", 0, 0.2),
-        FlightEvent(3.0, "slack", 1),
-        FlightEvent(3.5, "taut", 1),
-        FlightEvent(8.5, "cut", 1),
+        FlightEvent(0.0, "taut", "cable", 0),
+        FlightEvent(1.25, "slack", "cable", 0),
+        FlightEvent(1.75, "impact", "cable", 0, 0.2, "N s"),
+        FlightEvent(3.0, "slack", "cable", 1),
+        FlightEvent(3.5, "taut", "cable", 1),
+        FlightEvent(8.5, "cut", "cable", 1),
     )
     flown = flight(times, events=happened)
     assert slack_spans(flown, 0) == [(1.25, 1.75)]
@@ -114,7 +112,7 @@ def test_distances_are_between_surfaces() -> None:
     close = distances.cables(replace(flown, vehicles=tracks(near)))
     assert close is not None
     assert np.isclose(close.distance, 0.1) and (close.first, close.second) == (1, 0)
-    gone = replace(flown, vehicles=tracks(near), events=(FlightEvent(0.5, "cut", 1),))
+    gone = replace(flown, vehicles=tracks(near), events=(FlightEvent(0.5, "cut", "cable", 1),))
     still = distances.cables(gone)
     assert still is not None and still.distance > 0.1
     assert (

@@ -19,17 +19,21 @@ from skyrig.flight.storage import from_arrays, to_arrays, write_whole
 MAKER = """
 import sys
 import numpy as np
-from skyrig.flight import Flight, FlightEvent, Track
-from skyrig.flight.flight import Cables, Inputs, RigData
+from skyrig.flight import Flight, FlightEvent, Signal, Track
+from skyrig.flight.flight import Inputs
+from skyrig.flight.rig import sketched
 rng = np.random.default_rng(0)
 size, n = 8000, 4
 def track(*many):
     return Track(*(rng.normal(size=(*many, k)) for k in (3, 3, 4, 3)))
 flight = Flight(
-    name="kill me", times=np.arange(size) * 0.01, payload=track(size), vehicles=track(size, n),
-    cables=Cables(rng.normal(size=(size, n)), rng.normal(size=(size, n)), np.ones((size, n), dtype=bool)),
+    name="kill me", times=np.arange(size) * 0.01,
+    bodies={"payload": track(size, 1), "vehicles": track(size, n)},
+    signals={"cable.tension": Signal(rng.normal(size=(size, n)), "N")},
     inputs=Inputs(np.arange(size) * 0.01, *(rng.random((size, n, *e)) for e in ((), (3,), (), (3,), ()))),
-    rig=RigData("cables", 1.0, True, np.zeros((1, 3)), *[np.ones(n)] * 3, *[np.zeros((n, 3))] * 2),
+    rig=sketched(payload_mass=1.0, payload_is_point=True, payload_corners=np.zeros((1, 3)),
+                 vehicle_mass=np.ones(n), vehicle_radius=np.ones(n), vehicle_thrust_max=np.ones(n),
+                 attachments=np.zeros((n, 3)), hooks=np.zeros((n, 3))),
     scenario="x", metrics={"last": size},
 )
 print("ready", flush=True)
@@ -59,7 +63,7 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
 
 
 def test_an_empty_story_is_saved_too(tmp_path: Path) -> None:
-    from dataclasses import replace
+    from made_up import replace
 
     flight = replace(
         made(), events=(), impacts=(), reference=None, measured_payload=None, measured_vehicles=None
@@ -77,7 +81,8 @@ def test_numpy_alone_reads_it(tmp_path: Path) -> None:
         "print(json.dumps({k: [str(d[k].dtype), list(d[k].shape)] for k in d})); "
         "assert json.loads(str(d['metrics']))['rmse'] == 0.5; "
         "assert str(d['scenario']).startswith('skyrig: 1'); "
-        "assert list(d['events.kind']) == ['poke', 'impact'] and list(d['events.cable']) == [-1, 1]"
+        "assert list(d['events.kind']) == ['poke', 'impact'] and list(d['events.index']) == [0, 1]; "
+        "assert json.loads(str(d['header']))['groups'] == {'payload': 1, 'vehicles': 2}"
     )
     ran = subprocess.run(
         [sys.executable, "-c", program, str(path)], capture_output=True, text=True, timeout=60
@@ -85,7 +90,8 @@ def test_numpy_alone_reads_it(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     kinds = json.loads(ran.stdout)
     assert all(not kind.startswith("object") for kind, _ in kinds.values())
-    assert kinds["vehicles.position"] == ["float64", [5, 2, 3]] and kinds["cables.taut"] == ["bool", [5, 2]]
+    assert kinds["bodies.vehicles.position"] == ["float64", [5, 2, 3]]
+    assert kinds["signals.cable.taut"] == ["bool", [5, 2]]
 
 
 def test_every_array_is_documented() -> None:
@@ -117,7 +123,7 @@ def test_other_files_are_refused_in_one_sentence(tmp_path: Path, content: bytes 
 
 def test_half_a_flight_is_refused(tmp_path: Path) -> None:
     arrays = to_arrays(made())
-    for name in ("times", "payload.rate", "rig.mechanism", "metrics", "events.time", "reference.position"):
+    for name in ("times", "bodies.payload.rate", "header", "metrics", "events.time", "signals.cable.taut"):
         with pytest.raises(InputError, match="is not a whole flight: it has no"):
             from_arrays({key: value for key, value in arrays.items() if key != name})
     with pytest.raises(InputError, match="format"):

@@ -1,12 +1,10 @@
 """The verdict on flights made up by hand, and the same contacts seen by NumPy and by JAX."""
 
-from dataclasses import replace
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from made_up import flight, tracks
+from made_up import flight, replace, rig, tracks
 
 from skyrig import InputError, load
 from skyrig.contacts import NONE, Outlines, convex_hull, named, touching
@@ -23,14 +21,14 @@ def aloft(count: int = 2) -> Flight:
     """A box three metres up, its vehicles two metres above it, on cables from its upper corners."""
     flown = flight(TIMES, count)
     up = np.array([0.0, 0.0, 3.0])
-    rig = replace(flown.rig, payload_corners=BOX, attachments=BOX[[1, 7, 3, 5]][:count])
+    box = rig(count, payload_corners=BOX, attachments=BOX[[1, 7, 3, 5]][:count])
     assert flown.reference is not None
     return replace(
         flown,
         payload=tracks(flown.payload.position + up),
         vehicles=tracks(flown.vehicles.position + up),
         reference=replace(flown.reference, position=flown.reference.position + up),
-        rig=rig,
+        rig=box,
     )
 
 
@@ -105,7 +103,9 @@ def test_a_load_is_lost_when_no_cable_holds_it_any_more() -> None:
     taut = taut.copy()
     taut[10, 1] = True
     assert verdict(replace(flown, cables=replace(flown.cables, taut=taut))).flew, "one cable holds it again"
-    dropped = replace(fallen, events=(FlightEvent(5.0, "cut", 0), FlightEvent(4.0, "cut", 1)))
+    dropped = replace(
+        fallen, events=(FlightEvent(5.0, "cut", "cable", 0), FlightEvent(4.0, "cut", "cable", 1))
+    )
     assert verdict(dropped).flew, "the scenario itself let it go"
     assert verdict(replace(dropped, events=dropped.events[:1])).word == "lost load"
 
@@ -128,7 +128,10 @@ def test_links_hold_vehicles_apart_for_good() -> None:
     near = flown.vehicles.position + [0, 0, 1.0]
     near[:, 1] = near[:, 0] + [0.1, 0, 0]
     assert verdict(replace(flown, vehicles=tracks(near))).flew
-    assert [it.kind for it in named(2, 0)] == ["ground"] * 3 + ["arena"] * 3
+    low = replace(flown, vehicles=tracks(near - [0, 0, 3.2]))
+    assert verdict(low).word == "crashed", "the ground is there for them too"
+    away = Limits(ground="none", arena=((-2.0, -2.0, -3.0), (2.0, 2.0, 2.5)))
+    assert verdict(replace(flown, vehicles=tracks(near)), away).line.startswith("left arena: Vehicle 0")
 
 
 def test_batches_see_the_same_contacts() -> None:
@@ -143,7 +146,7 @@ def test_batches_see_the_same_contacts() -> None:
     given = (load_place, attitudes[:, 0]), (places, attitudes[:, 1:])
     taut, gone = rng.random((4, many)) < 0.7, rng.random(many) < 0.1
     found = touching(shape, *given, taut, gone)
-    kinds = {named(4, 4)[k].kind for k in found if k != NONE}
+    kinds = {named(4)[k].kind for k in found if k != NONE}
     assert (found == NONE).any() and len(kinds) == 5
     inside = [tuple(jnp.asarray(leaf) for leaf in pair) for pair in given]
     again = jax.jit(touching)(Outlines(*shape), *inside, taut, gone)

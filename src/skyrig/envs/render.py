@@ -11,8 +11,9 @@ from skyrig.envs.catalogue import CATALOGUE
 from skyrig.envs.environment import Environment, EnvState
 from skyrig.errors import InputError
 from skyrig.flight.colours import GREY, REFERENCE
-from skyrig.flight.frames import Frames
-from skyrig.flight.outlines import Outline, draw, of_parts
+from skyrig.flight.frames import Frames, of_payload
+from skyrig.flight.outlines import draw
+from skyrig.flight.rig import RigData, rig_data, sketched
 from skyrig.scenario import Scenario
 
 MODES = ["rgb_array"]
@@ -30,7 +31,7 @@ def check_mode(mode: str | None) -> str | None:
     return mode
 
 
-def outline_of(environment: Environment, task: str | None, scenario: Any) -> Outline:
+def outline_of(environment: Environment, task: str | None, scenario: Any) -> RigData:
     """What the rig of an environment looks like.
 
     Args:
@@ -42,18 +43,24 @@ def outline_of(environment: Environment, task: str | None, scenario: Any) -> Out
         scenario = CATALOGUE[task].scenario
     if scenario is not None:
         known = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
-        return of_parts(known.parts)
+        return rig_data(known.parts)
     rig, count = environment.plants.rig, environment.count
-    corners = np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]]) / np.sqrt(2)
     hooks = np.zeros((count, 3)) if rig.hook is None else np.asarray(rig.hook)[..., 0].T
     points = np.asarray(rig.attachment)[..., 0].T
-    edges = np.stack([points, np.roll(points, -1, axis=0)], axis=1) if count > 1 else np.zeros((0, 2, 3))
-    return Outline(
-        edges, np.zeros((0, 3, 3)), (ARM * corners,) * count, (0.6 * ARM,) * count, points, hooks, True
+    thick = np.array([0.0, 0.0, 0.01])
+    return sketched(
+        payload_mass=1.0,
+        payload_is_point=not points.any(),
+        payload_corners=np.concatenate([points - thick, points + thick]),
+        vehicle_mass=np.ones(count),
+        vehicle_radius=np.full(count, 1.6 * ARM),
+        vehicle_thrust_max=np.ones(count),
+        attachments=points,
+        hooks=hooks,
     )
 
 
-def picture(environment: Environment, state: EnvState, outline: Outline) -> npt.NDArray[np.uint8]:
+def picture(environment: Environment, state: EnvState, outline: RigData) -> npt.NDArray[np.uint8]:
     """One flight at one moment, (480, 480, 3): the rig, where its load is wanted, what is in its way."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -89,16 +96,15 @@ def _frame(state: EnvState) -> Frames:
     rig = state.rig
     count = rig.length.shape[0]
     load, team = rig.payload, rig.vehicles
-    return Frames(
+    return of_payload(
         times=np.zeros(1),
-        payload_position=_first(load.position),
-        payload_attitude=_first(load.attitude),
-        vehicle_position=_first(team.position),
-        vehicle_attitude=_first(team.attitude),
-        tension=np.zeros((1, count)),
-        taut=np.asarray(rig.taut, dtype=bool)[None],
-        length=np.asarray(rig.length, dtype=float)[None],
+        payload=(_first(load.position), _first(load.attitude)),
+        vehicles=(_first(team.position), _first(team.attitude)),
         thrust=np.zeros((1, count)),
+        signals={
+            "cable.taut": np.asarray(rig.taut, dtype=bool)[None],
+            "cable.length": np.asarray(rig.length, dtype=float)[None],
+        },
     )
 
 

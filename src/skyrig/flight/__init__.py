@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skyrig.flight.flight import Flight, FlightEvent, Impact, Track, Wanted
+from skyrig.flight.flight import Flight, FlightEvent, Impact, Signal, Track, Wanted
 
 if TYPE_CHECKING:
     from skyrig.scenario import Scenario
 
-__all__ = ["Flight", "FlightEvent", "Impact", "Track", "Wanted", "fly"]
+__all__ = ["Flight", "FlightEvent", "Impact", "Signal", "Track", "Wanted", "fly"]
 
 
 def fly(

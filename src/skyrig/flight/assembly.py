@@ -3,70 +3,74 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import skyrig
-from skyrig.flight.flight import Cables, Flight, FlightEvent, Inputs, RigData, Track, Wanted
+from skyrig.flight.flight import Flight, FlightEvent, Inputs, Signal, Track, Wanted
+from skyrig.flight.impacts import MOST, impacts
+from skyrig.flight.records import TEAM, ordered
+from skyrig.flight.rig import rig_data
 from skyrig.planning import Reference
-from skyrig.scenario.mechanisms import RigParts
 
 if TYPE_CHECKING:
+    from skyrig.rigs.layout import Layout
     from skyrig.scenario.build import Built
+
+__all__ = ["assemble", "rig_data", "track", "versions"]
 
 
 def assemble(
     built: Built,
     flown: Any,
     inputs: Inputs,
-    measured_payload: Track | None = None,
-    measured_vehicles: Track | None = None,
+    measured: Mapping[str, Any] | None = None,
+    told: Mapping[str, Any] | None = None,
 ) -> Flight:
     """A flight without metrics from what flying gave.
 
     Args:
         built: What was flown.
-        flown: Anything with times (T,), payload and vehicles (position, velocity, attitude, rate; times
-            first, xyz last), tension, cable_length and taut (T, n), and events: a `skyrig.sim.Rollout`, say.
+        flown: A `skyrig.sim.recorded.Recorded`: times, bodies and signals by name, events and a log, which
+            kept both sides of every reset if impacts are to be told.
         inputs: What was asked for and produced.
-        measured_payload: What the controller was told, at the times of `inputs`.
-        measured_vehicles: The same of the vehicles.
+        measured: What the controller was told, by group, at the times of `inputs`.
+        told: What the controller says of itself, by name, (K, k) at the times of `inputs`.
     """
     times = np.asarray(flown.times, dtype=np.float64)
-    return Flight(
+    layout, rig = built.rig.layout, rig_data(built.scenario.parts)
+    wanted = {rig.carried or TEAM: [built.reference]} if built.reference is not None else {}
+    if built.vehicle_references is not None:
+        wanted[TEAM] = list(built.vehicle_references)
+    rows = _kept(layout, flown)
+    flight = Flight(
         name=built.scenario.name,
         times=times,
-        payload=track(flown.payload),
-        vehicles=track(flown.vehicles),
-        cables=Cables(
-            np.asarray(flown.tension), np.asarray(flown.cable_length), np.asarray(flown.taut, dtype=bool)
-        ),
+        bodies={group: track(flown.bodies[group]) for group in ordered(flown.bodies)},
         inputs=inputs,
-        rig=rig_data(built.scenario.parts),
-        reference=None if built.reference is None else wanted([built.reference], times, one=True),
-        vehicle_references=None
-        if built.vehicle_references is None
-        else wanted(built.vehicle_references, times, one=False),
-        measured_payload=measured_payload,
-        measured_vehicles=measured_vehicles,
-        events=tuple(FlightEvent(it.time, it.kind, it.cable, it.impulse) for it in flown.events),
+        rig=rig,
+        references={group: sampled(each, times) for group, each in wanted.items()},
+        measured={group: track(measured[group]) for group in ordered(measured)} if measured else {},
+        signals=_signals(layout, flown.signals, told or {}),
+        events=_events(layout, flown.events, rows),
+        jumps=_jumps(flown.log.sides, rows),
         scenario=built.scenario.to_yaml(),
         versions=versions(),
     )
+    return replace(flight, impacts=impacts(flight))
 
 
 def track(bodies: Any) -> Track:
     """A `Track` of anything with position, velocity, attitude and rate, times first and xyz last."""
-    return Track(
-        *(np.asarray(getattr(bodies, name)) for name in ("position", "velocity", "attitude", "rate"))
-    )
+    return Track(*(np.asarray(leaf) for leaf in _leaves(bodies)))
 
 
-def wanted(references: Sequence[Reference], times: np.ndarray, one: bool) -> Wanted:
-    """References sampled at `times`: (T, 3) of a single one, else (T, n, 3)."""
+def sampled(references: Sequence[Reference], times: np.ndarray) -> Wanted:
+    """References of the bodies of a group at `times`, (T, k, 3)."""
     samples = [reference.sample(times) for reference in references]
     columns: list[Callable[[Any], Any]] = [
         lambda sample: sample.position[:, 0],
@@ -75,30 +79,68 @@ def wanted(references: Sequence[Reference], times: np.ndarray, one: bool) -> Wan
         lambda sample: sample.attitude,
         lambda sample: sample.rate[:, 0],
     ]
-    return Wanted(
-        *(
-            np.asarray(column(samples[0])) if one else np.stack([column(each) for each in samples], axis=1)
-            for column in columns
+    return Wanted(*(np.stack([column(each) for each in samples], axis=1) for column in columns))
+
+
+def flight_events(layout: Layout, events: Sequence[Any]) -> list[FlightEvent]:
+    """A simulation's events as a flight keeps them, without what they jumped from and to."""
+    units = {"poke": "N s"} | {kind.name: kind.unit for kind in layout.events}
+    return [
+        FlightEvent(it.time, it.kind, it.owner, it.index, it.value, units.get(it.kind, ""), it.values)
+        for it in events
+    ]
+
+
+def _events(layout: Layout, events: Sequence[Any], rows: list[int]) -> tuple[FlightEvent, ...]:
+    place = {row: k for k, row in enumerate(rows)}
+    pairs = zip(flight_events(layout, events), events, strict=True)
+    return tuple(replace(made, jump=place[it.row]) if it.row in place else made for made, it in pairs)
+
+
+def _kept(layout: Layout, flown: Any) -> list[int]:
+    """Rows of the log whose two sides are kept: the first of those that a number goes with."""
+    if flown.log.sides is None:
+        return []
+    telling = {kind.name for kind in layout.events if kind.unit}
+    rows = [it.row for it in flown.events if it.kind in telling and it.row >= 0][:MOST]
+    return sorted(set(rows))
+
+
+def _jumps(sides: Any, rows: list[int]) -> dict[str, Track]:
+    """Bodies before and after, (J, 2, k, 3), of rows of a log, (rows, 3, k)."""
+    if not rows:
+        return {}
+    both = (sides.before, sides.after)
+    return {
+        group: Track(
+            *(
+                np.stack([np.asarray(leaf)[rows].swapaxes(1, 2) for leaf in pair], axis=1)
+                for pair in zip(*(_leaves(side[group]) for side in both), strict=True)
+            )
         )
-    )
+        for group in ordered(sides.before)
+    }
 
 
-def rig_data(parts: RigParts) -> RigData:
-    """What a flight remembers of its rig."""
-    hooks = [it.start.point for it in parts.tethers] or [(0.0, 0.0, 0.0)] * parts.count
-    load = parts.payload
-    assert load is not None
-    return RigData(
-        mechanism=parts.mechanism,
-        payload_mass=load.mass,
-        payload_is_point=load.is_point,
-        payload_corners=np.asarray(load.shape.corners),
-        vehicle_mass=np.array([frame.mass for frame in parts.airframes]),
-        vehicle_radius=np.array([frame.radius for frame in parts.airframes]),
-        vehicle_thrust_max=np.array([frame.total_thrust_max for frame in parts.airframes]),
-        attachments=np.asarray(parts.points),
-        hooks=np.asarray(hooks, dtype=np.float64),
-    )
+def _leaves(bodies: Any) -> list[Any]:
+    return [getattr(bodies, name) for name in ("position", "velocity", "attitude", "rate")]
+
+
+def _signals(layout: Layout, own: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Signal]:
+    found = {
+        kind.name: Signal(_column(own[kind.name], kind.unit), kind.unit, kind.says, kind.owner)
+        for kind in layout.signals
+        if kind.name in own
+    }
+    for name, values in told.items():
+        column = np.asarray(values).reshape(len(values), -1)
+        unit = "" if column.dtype == bool else "1"
+        found.setdefault(name, Signal(column, unit, "told by the controller", "controller", held=True))
+    return found
+
+
+def _column(values: Any, unit: str) -> np.ndarray:
+    return np.asarray(values, dtype=bool) if unit == "" else np.asarray(values)
 
 
 def versions() -> dict[str, str]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skyrig import control
 from skyrig.errors import InputError
-from skyrig.flight.assembly import assemble, track
+from skyrig.flight.assembly import assemble
 from skyrig.flight.flight import Flight, Inputs
-from skyrig.flight.impacts import impacts
 from skyrig.flight.own import need_none
 from skyrig.sim.loop import closed_loop
 from skyrig.sim.pilot import Noise
@@ -77,11 +75,8 @@ def fly_closed_loop(built: Built, controller: Any, progress: Callable[[float], N
         moment=flown.moment,
         saturated=flown.saturated,
     )
-    told: tuple[Any, ...] = ()
-    if not isinstance(controller, control.HeldCommands):
-        told = (track(flown.measured_payload), track(flown.measured_vehicles))
-    flight = assemble(built, flown, produced, *told)
-    return replace(flight, impacts=impacts(built.rig, flown), signals=flown.told)
+    measured = None if isinstance(controller, control.HeldCommands) else flown.measured
+    return assemble(built, flown, produced, measured, flown.told)
 
 
 def outside_of(built: Built) -> Outside:

@@ -6,9 +6,12 @@ import numpy as np
 
 from skyrig.errors import InputError
 from skyrig.flight.flight import Flight
+from skyrig.flight.records import ordered
 from skyrig.flight.tables import Row, rows
 from skyrig.flight.units import Value
 
+STILL = ("cable.length",)
+"""Signals whose differences are not told."""
 Line = tuple[str, Value, Value, str]
 """A name, the first flight's value, the second's, and their unit (SI); '' where there is but one value."""
 
@@ -38,16 +41,21 @@ def apart(first: Flight, second: Flight) -> list[Row]:
             f"the flights {first.name!r} and {second.name!r} cannot be compared: they share no time."
         )
     found: list[Row] = []
-    pairs = [("payload", first.payload.position, second.payload.position)]
-    if first.rig.count == second.rig.count:
-        pairs.append(("vehicles", first.vehicles.position, second.vehicles.position))
-    for name, one, other in pairs:
-        gap = np.linalg.norm(_at(times, first.times, one) - _at(times, second.times, other), axis=-1)
-        found.append((f"largest distance between the {name}", float(gap.max()), "m"))
-    if first.cables.tension.shape[1] == second.cables.tension.shape[1] > 0:
-        one = _at(times, first.times, first.cables.tension[..., None])
-        other = _at(times, second.times, second.cables.tension[..., None])
-        found.append(("largest difference of tension", float(np.abs(one - other).max()), "N"))
+    for group in ordered(first.bodies):
+        one, other = first.bodies[group].position, (second.bodies.get(group) or first.bodies[group]).position
+        if group in second.bodies and one.shape[1] == other.shape[1]:
+            gap = np.linalg.norm(_at(times, first.times, one) - _at(times, second.times, other), axis=-1)
+            found.append((f"largest distance between the {group}", float(gap.max()), "m"))
+    for name, signal in first.signals.items():
+        twin = second.signals.get(name)
+        if twin is None or name in STILL or signal.held or not signal.unit or signal.count != twin.count:
+            continue
+        if twin.unit == signal.unit and signal.count and not twin.held:
+            values = ((first, signal), (second, twin))
+            one, other = (_at(times, whose.times, it.values[..., None]) for whose, it in values)
+            words = "tension" if name == "cable.tension" else name
+            unit = "" if signal.unit == "1" else signal.unit
+            found.append((f"largest difference of {words}", float(np.abs(one - other).max()), unit))
     found.append(("difference in number of events", len(second.events) - len(first.events), ""))
     return found
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skyrig.flight.flight import Flight
-from skyrig.turns import turn
+from skyrig.flight.records import TEAM
 
 
 @dataclass(frozen=True)
@@ -36,32 +36,36 @@ def vehicles(flight: Flight) -> Closest | None:
 
 
 def cables(flight: Flight) -> Closest | None:
-    """Closest approach of a cable, straight from hook to attachment, to a vehicle that it does not hang on.
+    """Closest approach of a cable (or another tether), taken as straight, to a vehicle it does not hang on.
 
-    A cut cable counts no more from when it was cut. None for one vehicle and for rigid links.
+    A cut cable counts no more from when it was cut. None for one vehicle and where there are no tethers.
     """
-    if flight.rig.mechanism != "cables":
-        return None
-    start, end = cable_ends(flight)
-    severed = {event.cable: event.time for event in flight.events if event.kind == "cut"}
+    severed = flight.rig.severed(flight.events)
+    radius = flight.rig.vehicle_radius
     found: Closest | None = None
-    for j in range(flight.rig.count):
+    for j, tether in enumerate(flight.rig.tethers):
         there = flight.times < severed.get(j, np.inf)
-        for k in range(flight.rig.count):
-            if k == j or not there.any():
-                continue
-            apart = to_segment(flight.vehicles.position[:, k], start[:, j], end[:, j])
-            surface = np.where(there, apart - flight.rig.vehicle_radius[k], np.inf)
+        own = {end.index for end in (tether.start, tether.end) if end.group == TEAM}
+        others = [k for k in range(flight.rig.count) if k not in own]
+        if not there.any() or not others:
+            continue
+        (start, _), (end, _) = tether_ends(flight, j)
+        for k in others:
+            apart = to_segment(flight.vehicles.position[:, k], start, end)
+            surface = np.where(there, apart - radius[k], np.inf)
             found = _closer(found, surface, flight.times, j, k)
     return found
 
 
-def cable_ends(flight: Flight) -> tuple[np.ndarray, np.ndarray]:
-    """Hooks and attachments in the world, (T, n, 3) each (m)."""
-    hooks = flight.vehicles.position + turn(flight.vehicles.attitude, flight.rig.hooks)
-    payload = flight.payload
-    ends = payload.position[:, None] + turn(payload.attitude[:, None], flight.rig.attachments[None])
-    return hooks, ends
+Motion = tuple[np.ndarray, np.ndarray]
+"""Position (T, 3) (m) and velocity (T, 3) (m/s) of a point."""
+
+
+def tether_ends(flight: Flight, number: int) -> tuple[Motion, Motion]:
+    """How both ends of a tether move in the world: of a cable the hook, then the attachment."""
+    tether = flight.rig.tethers[number]
+    start, end = (flight.bodies[it.group].one(it.index).point(it.point) for it in (tether.start, tether.end))
+    return start, end
 
 
 def to_segment(point: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:

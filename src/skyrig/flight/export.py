@@ -12,6 +12,7 @@ import numpy as np
 
 from skyrig.errors import InputError
 from skyrig.flight.flight import Flight, Track, Wanted
+from skyrig.flight.records import PAYLOAD, label, ordered
 from skyrig.flight.storage import write_whole
 
 _AXES = {3: ("x", "y", "z"), 4: ("w", "x", "y", "z")}
@@ -21,9 +22,6 @@ _UNITS = {
     "acceleration": "m/s^2",
     "attitude": "1",
     "rate": "rad/s",
-    "tension": "N",
-    "length": "m",
-    "taut": "0/1",
     "commanded_thrust": "N",
     "thrust": "N",
     "commanded_moment": "N m",
@@ -35,17 +33,14 @@ _UNITS = {
 def columns(flight: Flight) -> dict[str, np.ndarray]:
     """Every column by its name with unit, such as 'payload.position.x (m)'; each (T,)."""
     found: dict[str, np.ndarray] = {"time (s)": flight.times}
-    for name, part in (
-        ("payload", flight.payload),
-        ("reference", flight.reference),
-        ("vehicle", flight.vehicles),
-        ("vehicle_reference", flight.vehicle_references),
-    ):
-        if part is not None:
-            found |= _bodies(name, part)
-    for field in ("tension", "length", "taut"):
-        for k, column in enumerate(getattr(flight.cables, field).T):
-            found[f"cable{k}.{field} ({_UNITS[field]})"] = column
+    for group in ordered(flight.bodies):
+        found |= _bodies(group, "", flight.bodies[group])
+        if group in flight.references:
+            found |= _bodies(group, "reference", flight.references[group])
+    for held in (False, True):
+        for name, signal in flight.signals.items():
+            if signal.held == held and len(signal):
+                found |= _signal(name, signal.unit, flight.signal_at(name))
     return found | _inputs(flight)
 
 
@@ -58,10 +53,11 @@ def write_csv(flight: Flight, path: Path) -> list[Path]:
     writer.writerows(zip(*(_numbers(column) for column in every.values()), strict=True))
     events = io.StringIO()
     writer = csv.writer(events, lineterminator="\n")
-    writer.writerow(["time (s)", "kind", "cable", "impulse (N s)"])
-    writer.writerows(
-        [it.time, it.kind, "" if it.cable is None else it.cable, it.impulse] for it in flight.events
-    )
+    writer.writerow(["time (s)", "kind", "cable", "impulse (N s)", "owner", "index", "value", "unit"])
+    for it in flight.events:
+        impulse = it.value if it.unit in ("N s", "") else 0.0
+        cable, index = ("" if number is None else number for number in (it.cable, it.index))
+        writer.writerow([it.time, it.kind, cable, impulse, it.owner, index, it.value, it.unit])
     beside = path.with_name(f"{path.stem}-events.csv")
     return [write_whole(path, stream.getvalue()), write_whole(beside, events.getvalue())]
 
@@ -82,7 +78,7 @@ def _inputs(flight: Flight) -> dict[str, np.ndarray]:
     inputs = flight.inputs
     if not len(inputs.times):
         return {}
-    row = np.clip(np.searchsorted(inputs.times, flight.times + 1e-9, side="right") - 1, 0, None)
+    row = inputs.rows(flight.times)
     found = {}
     for k in range(flight.rig.count):
         for field in ("commanded_thrust", "thrust", "saturated"):
@@ -93,15 +89,25 @@ def _inputs(flight: Flight) -> dict[str, np.ndarray]:
     return found
 
 
-def _bodies(name: str, part: Track | Wanted) -> dict[str, np.ndarray]:
+def _bodies(group: str, what: str, part: Track | Wanted) -> dict[str, np.ndarray]:
+    """Columns of the bodies of a group: of where they are, or of what they have as `what`."""
     found = {}
+    count = part.position.shape[1]
     for field, values in vars(part).items():
-        each = values[:, None] if values.ndim == 2 else values
-        for k in range(each.shape[1]):
-            who = name if values.ndim == 2 else f"{name}{k}"
+        for k in range(count):
+            who = label(group, k, count)
+            if what:  # the payload's is just the reference
+                one = group.removesuffix("s")
+                who = what if group == PAYLOAD else f"{one}_{what}{who.removeprefix(one)}"
             for i, axis in enumerate(_AXES[values.shape[-1]]):
-                found[f"{who}.{field}.{axis} ({_UNITS[field]})"] = each[:, k, i]
+                found[f"{who}.{field}.{axis} ({_UNITS[field]})"] = values[:, k, i]
     return found
+
+
+def _signal(name: str, unit: str, values: np.ndarray) -> dict[str, np.ndarray]:
+    """Columns of a signal, its owners numbered: 'cable0.tension (N)'."""
+    owner, dot, rest = name.partition(".")
+    return {f"{owner}{k}{dot}{rest} ({unit or '0/1'})": column for k, column in enumerate(values.T)}
 
 
 def _numbers(column: np.ndarray) -> list[float | int]:

@@ -2,157 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from skyrig.brief import brief
+from skyrig.errors import InputError
+from skyrig.flight.records import (
+    PAYLOAD,
+    TEAM,
+    Cables,
+    FlightEvent,
+    Impact,
+    Inputs,
+    Reals,
+    Signal,
+    Track,
+    Wanted,
+)
+from skyrig.flight.rig import RigData
 
 if TYPE_CHECKING:
     from skyrig.flight.verdict import Verdict
 
-Reals = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
-class Track:
-    """How one body, (T, 3), or n vehicles, (T, n, 3), moved or were measured to move."""
-
-    position: Reals
-    """Centre of mass in the world (m)."""
-    velocity: Reals
-    """Velocity in the world (m/s)."""
-    attitude: Reals
-    """Quaternion (w, x, y, z), body to world, (..., 4)."""
-    rate: Reals
-    """Angular velocity in the body frame (rad/s)."""
-
-    __repr__ = brief
-
-
-@dataclass(frozen=True, eq=False)
-class Wanted:
-    """The reference at the flight's times: of the payload, (T, 3), or of n vehicles, (T, n, 3)."""
-
-    position: Reals
-    """World (m)."""
-    velocity: Reals
-    """World (m/s)."""
-    acceleration: Reals
-    """World (m/s^2)."""
-    attitude: Reals
-    """Quaternion (w, x, y, z), body to world, (..., 4)."""
-    rate: Reals
-    """Body rate in the body frame (rad/s)."""
-
-    __repr__ = brief
-
-
-@dataclass(frozen=True, eq=False)
-class Cables:
-    """The cables; no columns where vehicles are rigidly linked."""
-
-    tension: Reals
-    """(T, n) N."""
-    length: Reals
-    """(T, n) free length (m)."""
-    taut: Bools
-    """(T, n)."""
-
-    __repr__ = brief
-
-
-@dataclass(frozen=True, eq=False)
-class Inputs:
-    """What was asked of the vehicles and what their rotors gave, each row held until the next."""
-
-    times: Reals
-    """(K,) since when (s)."""
-    commanded_thrust: Reals
-    """(K, n) along each vehicle's z axis (N)."""
-    commanded_moment: Reals
-    """(K, n, 3) in each vehicle's body frame (N m)."""
-    thrust: Reals
-    """(K, n) produced (N)."""
-    moment: Reals
-    """(K, n, 3) produced (N m)."""
-    saturated: Reals
-    """(K, n) share of the vehicle's rotors that are at a limit (1)."""
-
-    __repr__ = brief
-
-
-@dataclass(frozen=True, eq=False)
-class RigData:
-    """What metrics and drawings need to know of the rig."""
-
-    mechanism: str
-    """'cables' or 'links'."""
-    payload_mass: float
-    """kg."""
-    payload_is_point: bool
-    """Whether the payload has no attitude."""
-    payload_corners: Reals
-    """(c, 3) in the payload frame (m)."""
-    vehicle_mass: Reals
-    """(n,) kg."""
-    vehicle_radius: Reals
-    """(n,) with propellers (m)."""
-    vehicle_thrust_max: Reals
-    """(n,) all rotors together (N)."""
-    attachments: Reals
-    """(n, 3) in the payload frame (m)."""
-    hooks: Reals
-    """(n, 3) in the vehicles' frames (m)."""
-
-    __repr__ = brief
-
-    @property
-    def count(self) -> int:
-        """How many vehicles there are."""
-        return len(self.vehicle_mass)
-
-
-@dataclass(frozen=True)
-class FlightEvent:
-    """Something that happened at an instant."""
-
-    time: float
-    """When (s)."""
-    kind: str
-    """'impact', 'taut', 'slack', 'cut', 'poke' or 'ground' (the payload passes z = 0)."""
-    cable: int | None = None
-    """Which cable, counted from 0; None where none is concerned."""
-    impulse: float = 0.0
-    """Impulse along the cable at an impact; size of the impulse of a poke (N s)."""
-
-
-@dataclass(frozen=True, eq=False)
-class Impact:
-    """One cable's impact. Its direction points from the vehicle to the payload, so apart is positive."""
-
-    time: float
-    """When (s)."""
-    cable: int
-    """Which cable, counted from 0."""
-    impulse: float
-    """Impulse along the cable (N s)."""
-    along: Reals
-    """(2,) velocity of the payload's end against the vehicle's along the cable, before and after (m/s)."""
-    across: Reals
-    """(2,) the same across the cable: the size of what is left (m/s)."""
-    payload_velocity: Reals
-    """(2, 3) before and after (m/s), world."""
-    vehicle_velocity: Reals
-    """(2, 3) of the cable's vehicle, before and after (m/s), world."""
-    momentum: Reals
-    """(2, 3) of payload and all vehicles together, before and after (kg m/s), world."""
-
-    __repr__ = brief
+__all__ = ["Cables", "Flight", "FlightEvent", "Impact", "Inputs", "RigData", "Signal", "Track", "Wanted"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,28 +38,23 @@ class Flight:
     """The scenario's."""
     times: Reals
     """(T,) of every array below that has no times of its own (s)."""
-    payload: Track
-    """As it truly moved, (T, 3)."""
-    vehicles: Track
-    """As they truly moved, (T, n, 3)."""
-    cables: Cables
+    bodies: Mapping[str, Track]
+    """As they truly moved, by group, (T, k, 3): 'vehicles', and 'payload' or what the rig has instead."""
     inputs: Inputs
     rig: RigData
-    reference: Wanted | None = None
-    """Of the payload, (T, 3)."""
-    vehicle_references: Wanted | None = None
-    """Of each vehicle, (T, n, 3)."""
-    measured_payload: Track | None = None
-    """What the controller was told, at the times of `inputs`, (K, 3); None without a controller."""
-    measured_vehicles: Track | None = None
-    """The same of the vehicles, (K, n, 3)."""
+    references: Mapping[str, Wanted] = field(default_factory=dict)
+    """Where bodies shall be, by group, (T, k, 3)."""
+    measured: Mapping[str, Track] = field(default_factory=dict)
+    """What the controller was told, by group, at the times of `inputs`, (K, k, 3); empty without one."""
+    signals: Mapping[str, Signal] = field(default_factory=dict, repr=False)
+    """What the rig and the controller tell besides, by name: 'cable.tension', say, or of the controller
+    `cables` its 'cable_belief' (0 taut, 1 slack, 2 cut)."""
     events: tuple[FlightEvent, ...] = ()
     """In order of time."""
+    jumps: Mapping[str, Track] = field(default_factory=dict, repr=False)
+    """Bodies on both sides of jumps, by group, (J, 2, k, 3): just before and just after."""
     impacts: tuple[Impact, ...] = ()
-    """Velocities on either side of each impact; none where rotors lag."""
-    signals: dict[str, Reals] = field(default_factory=dict, repr=False)
-    """What the controller said of itself, (K, n) each, at the times of `inputs`: of `cables`, cable_belief
-    (0 taut, 1 slack, 2 cut)."""
+    """What the cables' impacts did, from both sides of each."""
     scenario: str = field(default="", repr=False)
     """The scenario as YAML."""
     metrics: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -196,6 +66,65 @@ class Flight:
     def duration(self) -> float:
         """From the first time to the last (s)."""
         return float(self.times[-1] - self.times[0])
+
+    @property
+    def payload(self) -> Track:
+        """The payload as it truly moved, (T, 3).
+
+        Raises:
+            InputError: If the rig has none.
+        """
+        if PAYLOAD not in self.bodies:
+            raise InputError(f"{self.name} has no payload: flight.bodies has {', '.join(self.bodies)}.")
+        return self.bodies[PAYLOAD].one()
+
+    @property
+    def vehicles(self) -> Track:
+        """The vehicles as they truly moved, (T, n, 3)."""
+        return self.bodies[TEAM]
+
+    @property
+    def carried(self) -> Track | None:
+        """The payload, or the first body of what the rig has instead, (T, 3); None for a bare team."""
+        group = self.rig.carried
+        track = None if group is None else self.bodies.get(group)
+        return None if track is None else track.one()
+
+    @property
+    def cables(self) -> Cables:
+        """The cables' signals; no columns where there are none."""
+        none = np.zeros((len(self.times), 0))
+        tension, length, taut = (
+            np.asarray(self.signals.get(f"cable.{name}", none)) for name in ("tension", "length", "taut")
+        )
+        return Cables(tension, length, taut.astype(bool, copy=False))
+
+    @property
+    def reference(self) -> Wanted | None:
+        """Of what is carried, (T, 3)."""
+        group = self.rig.carried
+        wanted = None if group is None else self.references.get(group)
+        return None if wanted is None else wanted.one()
+
+    @property
+    def vehicle_references(self) -> Wanted | None:
+        """Of each vehicle, (T, n, 3)."""
+        return self.references.get(TEAM)
+
+    @property
+    def measured_payload(self) -> Track | None:
+        """What the controller was told of the payload, at the times of `inputs`, (K, 3)."""
+        return self.measured[PAYLOAD].one() if PAYLOAD in self.measured else None
+
+    @property
+    def measured_vehicles(self) -> Track | None:
+        """The same of the vehicles, (K, n, 3)."""
+        return self.measured.get(TEAM)
+
+    def signal_at(self, name: str) -> Any:
+        """The values of a signal at the flight's times, (T, count); held ones by their latest row."""
+        signal = self.signals[name]
+        return signal.values[self.inputs.rows(self.times)] if signal.held else signal.values
 
     def thinned(self, rate: float | None = None) -> Flight:
         """A copy with at most `rate` samples a second (Hz); metrics, events and impacts stay as they are.
@@ -214,7 +143,7 @@ class Flight:
 
     def __repr__(self) -> str:
         noun = "vehicle" if self.rig.count == 1 else "vehicles"
-        team = f"{self.rig.count} {noun} on {self.rig.mechanism}"
+        team = f"{self.rig.count} {noun} {self.rig.words}"
         story = f"{len(self.times)} samples, {len(self.events)} events"
         return f"Flight({self.name!r}, {team}, {self.duration:g} s, {story})"
 

@@ -2,16 +2,54 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from skyrig.brief import brief
 from skyrig.flight.flight import Flight
+from skyrig.flight.records import PAYLOAD, TEAM, ordered, people
+from skyrig.flight.rig import RigData
+from skyrig.rigs.layout import End
+from skyrig.turns import point_at
 
 Reals = npt.NDArray[np.float64]
+
+
+CABLE_UNITS = {"cable.tension": "N", "cable.length": "m", "cable.taut": ""}
+"""Of the signals that cables have."""
+
+
+class Poses(NamedTuple):
+    """Where the k bodies of a group are at T moments."""
+
+    position: Reals
+    """(T, k, 3) m."""
+    attitude: Reals
+    """(T, k, 4) quaternion wxyz, body to world."""
+
+
+class Line(NamedTuple):
+    """A tether at one moment."""
+
+    start: Reals
+    """(3,) m."""
+    end: Reals
+    """(3,) m; of a cut one where it hangs to."""
+    taut: bool
+    """Whether it is drawn straight and in its colour; one that nobody tells of is."""
+    tension: float
+    """N; NaN where nobody knows."""
+    length: float
+    """Free length (m); NaN where nobody knows."""
+
+    @property
+    def sags(self) -> bool:
+        """Whether it hangs in a curve of known length."""
+        return not self.taut and bool(np.isfinite(self.length))
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,26 +58,16 @@ class Frames:
 
     times: Reals
     """(T,) s."""
-    payload_position: Reals
-    """(T, 3) m."""
-    payload_attitude: Reals
-    """(T, 4) quaternion wxyz, body to world."""
-    vehicle_position: Reals
-    """(T, n, 3) m."""
-    vehicle_attitude: Reals
-    """(T, n, 4)."""
-    tension: Reals
-    """(T, cables) N; no columns where links hold the vehicles."""
-    taut: npt.NDArray[np.bool_]
-    """(T, cables)."""
-    length: Reals
-    """(T, cables) free lengths (m)."""
+    bodies: Mapping[str, Poses]
+    """By group: 'vehicles', and 'payload' or what the rig has instead."""
     thrust: Reals
     """(T, n) N."""
-    wanted_position: Reals | None = None
-    """(T, 3) of the payload (m); None where nobody says where it shall be."""
-    wanted_attitude: Reals | None = None
-    """(T, 4)."""
+    signals: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    """By name, (T, count), in the rig's units."""
+    wanted: Mapping[str, Poses] = field(default_factory=dict)
+    """Where what is carried shall be, by its group; empty where nobody says."""
+    units: Mapping[str, str] = field(default_factory=dict)
+    """Of the signals, by name."""
 
     __repr__ = brief
 
@@ -48,35 +76,104 @@ class Frames:
 
     def __getitem__(self, rows: Any) -> Frames:
         """Some of the moments, by a slice or an array of rows."""
-        return Frames(*(_rows(part, rows) for part in self.parts))
+        return from_parts({name: part[rows] for name, part in self.parts.items()}, self.units)
 
     @property
-    def parts(self) -> tuple[Any, ...]:
-        """Every array, in the order of the fields."""
-        return tuple(getattr(self, each.name) for each in fields(self))
+    def parts(self) -> dict[str, npt.NDArray[Any]]:
+        """Every array by name, T first: what `from_parts` puts together."""
+        found: dict[str, npt.NDArray[Any]] = {"times": self.times, "thrust": self.thrust}
+        for name, groups in (("bodies", self.bodies), ("wanted", self.wanted)):
+            for group, poses in groups.items():
+                found[f"{name}/{group}/position"], found[f"{name}/{group}/attitude"] = poses
+        return found | {f"signals/{name}": values for name, values in self.signals.items()}
+
+    @property
+    def main(self) -> str:
+        """The group whose first body is followed and told of: what is carried, else the vehicles."""
+        return next(iter(self.wanted), ordered(self.bodies)[0])
+
+    @property
+    def main_name(self) -> str:
+        """What that body is called."""
+        return people(self.main, 0, self.bodies[self.main].position.shape[1])
+
+    @property
+    def place(self) -> Reals:
+        """(T, 3) where that body is (m)."""
+        return self.bodies[self.main].position[:, 0]
+
+    @property
+    def wanted_position(self) -> Reals | None:
+        """(T, 3) where it shall be (m); None where nobody says."""
+        return self.wanted[self.main].position[:, 0] if self.main in self.wanted else None
+
+    @property
+    def wanted_attitude(self) -> Reals | None:
+        """(T, 4) how it shall be turned."""
+        return self.wanted[self.main].attitude[:, 0] if self.main in self.wanted else None
 
     @property
     def error(self) -> Reals:
-        """(T,) distance of the payload from where it shall be (m); NaN where nobody says."""
+        """(T,) its distance from where it shall be (m); NaN where nobody says."""
         if self.wanted_position is None:
             return np.full(len(self.times), np.nan)
-        return np.linalg.norm(self.payload_position - self.wanted_position, axis=1)
+        return np.linalg.norm(self.place - self.wanted_position, axis=1)
 
     def at(self, time: float) -> Frames:
         """The latest moment that is not after `time`, or the first."""
         row = max(int(np.searchsorted(self.times, time + 1e-9, side="right")) - 1, 0)
         return self[row : row + 1]
 
+    def end(self, end: End, row: int = 0) -> Reals:
+        """Where a point of a body is at a moment, (3,) (m)."""
+        group = self.bodies[end.group]
+        return point_at(group.position[row, end.index], group.attitude[row, end.index], np.asarray(end.point))
 
-def _rows(part: Any, rows: Any) -> Any:
-    return None if part is None else part[rows]
+    def tethers(self, rig: RigData, cut: Any = (), row: int = 0) -> list[Line]:
+        """Every tether of a rig at a moment; those in `cut` hang down from where they begin."""
+        found = []
+        for j, (tether, k) in enumerate(zip(rig.tethers, rig.columns, strict=True)):
+            tension, length = (
+                self._signal(f"{tether.name}.{what}", k, row, np.nan) for what in ("tension", "length")
+            )
+            start, end = self.end(tether.start, row), self.end(tether.end, row)
+            if j in cut:
+                end = start - [0.0, 0.0, length if np.isfinite(length) else 0.0]
+            taut = j not in cut and bool(self._signal(f"{tether.name}.taut", k, row, 1.0))
+            found.append(Line(start, end, taut, tension, length if j not in cut else np.nan))
+        return found
+
+    def _signal(self, name: str, column: int, row: int, otherwise: float) -> float:
+        values = self.signals.get(name)
+        there = values is not None and column < values.shape[1]
+        return float(values[row, column]) if values is not None and there else otherwise
 
 
-def joined(parts: list[Frames]) -> Frames:
-    """One after the other."""
-    columns = zip(*(part.parts for part in parts), strict=True)
-    whole: list[Any] = [None if each[0] is None else np.concatenate(each) for each in columns]
-    return Frames(*whole)
+def from_parts(parts: Mapping[str, npt.NDArray[Any]], units: Mapping[str, str]) -> Frames:
+    """The frames that `Frames.parts` took apart, with the units of their signals."""
+    groups: dict[str, dict[str, Poses]] = {"bodies": {}, "wanted": {}}
+    signals = {}
+    for name, part in parts.items():
+        kind, _, rest = name.partition("/")
+        if kind == "signals":
+            signals[rest] = part
+        elif rest.endswith("/position"):
+            group = rest.removesuffix("/position")
+            groups[kind][group] = Poses(part, parts[f"{kind}/{group}/attitude"])
+    return Frames(parts["times"], groups["bodies"], parts["thrust"], signals, groups["wanted"], units)
+
+
+def of_payload(
+    times: Reals,
+    payload: tuple[Reals, Reals],
+    vehicles: tuple[Reals, Reals],
+    thrust: Reals,
+    signals: Mapping[str, npt.NDArray[Any]] | None = None,
+) -> Frames:
+    """Frames of a team and its one payload: position (T, 3) and attitude (T, 4), of vehicles (T, n, ...)."""
+    one = Poses(payload[0][:, None], payload[1][:, None])
+    known = {name: CABLE_UNITS.get(name, "1") for name in signals or {}}
+    return Frames(times, {PAYLOAD: one, TEAM: Poses(*vehicles)}, thrust, signals or {}, units=known)
 
 
 def of_flight(flight: Flight, rate: float = 60.0) -> Frames:
@@ -89,19 +186,18 @@ def of_flight(flight: Flight, rate: float = 60.0) -> Frames:
 
 def of_rows(flight: Flight, rows: npt.NDArray[np.integer]) -> Frames:
     """The frames of some of a flight's samples, by their rows."""
-    times = flight.times[rows]
-    held = np.clip(np.searchsorted(flight.inputs.times, times + 1e-9, side="right") - 1, 0, None)
-    aim = flight.reference
+    times, inputs = flight.times[rows], flight.inputs
+    held = inputs.rows(times)
+    still = np.zeros((len(times), flight.rig.count))
     return Frames(
         times=times,
-        payload_position=flight.payload.position[rows],
-        payload_attitude=flight.payload.attitude[rows],
-        vehicle_position=flight.vehicles.position[rows],
-        vehicle_attitude=flight.vehicles.attitude[rows],
-        tension=flight.cables.tension[rows],
-        taut=flight.cables.taut[rows],
-        length=flight.cables.length[rows],
-        thrust=flight.inputs.thrust[held],
-        wanted_position=None if aim is None else aim.position[rows],
-        wanted_attitude=None if aim is None else aim.attitude[rows],
+        bodies={group: Poses(it.position[rows], it.attitude[rows]) for group, it in flight.bodies.items()},
+        thrust=inputs.thrust[held] if len(inputs.times) else still,
+        signals={name: it.values[rows] for name, it in flight.signals.items() if not it.held},
+        wanted={
+            group: Poses(it.position[rows], it.attitude[rows])
+            for group, it in flight.references.items()
+            if group == flight.rig.carried
+        },
+        units={name: it.unit for name, it in flight.signals.items() if not it.held},
     )

@@ -188,8 +188,7 @@ def _wanted(rows: Sequence[Row], times: list[np.ndarray]) -> Wanted:
     if first.reference is not None:
         found = _at_slots([row.built.reference for row in rows], times)
         position = _last([place for place, _ in found])
-        load = first.team.payload
-        point = load is not None and load.is_point
+        point = rig_data(first.scenario.parts).payload_is_point
         turns = None if point else as_jax(_last([turn for _, turn in found]))
         return Wanted(as_jax(position), turns, None)
     every = [

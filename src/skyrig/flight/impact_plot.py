@@ -6,11 +6,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from skyrig.flight.colours import GREY, of_vehicle
-from skyrig.flight.distances import cable_ends
+from skyrig.flight.distances import tether_ends
 from skyrig.flight.flight import Flight
 from skyrig.flight.impacts import AROUND, hardest
 from skyrig.flight.plot_layout import entry, finish, open_up, rows
-from skyrig.turns import turn
 
 
 def impact(flight: Flight) -> Figure | None:
@@ -22,11 +21,18 @@ def impact(flight: Flight) -> Figure | None:
     if hit is None:
         return None
     k = hit.cable
+    number = next(
+        j
+        for j, (it, own) in enumerate(zip(flight.rig.tethers, flight.rig.columns, strict=True))
+        if it.name == "cable" and own == k
+    )
     near = np.flatnonzero(np.abs(flight.times - hit.time) <= AROUND + 1e-9)
-    start, end = (ends[near, k] for ends in cable_ends(flight))
+    (start, drift), (end, speed) = (
+        (place[near], velocity[near]) for place, velocity in tether_ends(flight, number)
+    )
     distance = np.linalg.norm(end - start, axis=1)
     xi = (end - start) / np.maximum(distance, 1e-12)[:, None]
-    relative = _end_velocity(flight, k)[near]
+    relative = speed - drift
     along = np.einsum("ti,ti->t", relative, xi)
     across = np.linalg.norm(relative - along[:, None] * xi, axis=1)
     # jumps are drawn where they happen, not smeared over a step
@@ -35,8 +41,9 @@ def impact(flight: Flight) -> Figure | None:
     spots = np.repeat(np.searchsorted(times, [it.time for it in own]), 2)
     moments = 1e3 * (np.insert(times, spots, np.repeat([it.time for it in own], 2)) - hit.time)
     sides = [np.concatenate([getattr(it, name) for it in own]) for name in ("along", "across")]
-    spare = np.insert(1e3 * (flight.cables.length[near, k] - distance), spots, 0.0)
-    tension = flight.cables.tension[near, k]
+    cables = flight.cables
+    spare = np.insert(1e3 * (cables.length[near, k] - distance), spots, 0.0)
+    tension = cables.tension[near, k]
 
     figure, axes = rows(3)
     colour = of_vehicle(k)
@@ -62,11 +69,3 @@ def _jumping(times: np.ndarray, tension: np.ndarray, spots: np.ndarray) -> np.nd
     before = np.clip(spots[::2] - 1, 0, len(times) - 1)
     after = np.clip(spots[::2], 0, len(times) - 1)
     return np.insert(tension, spots, np.stack([tension[before], tension[after]], axis=1).ravel())
-
-
-def _end_velocity(flight: Flight, k: int) -> np.ndarray:
-    """Velocity of a cable's attachment against its hook, (T, 3) (m/s)."""
-    payload, vehicles = flight.payload, flight.vehicles
-    end = turn(payload.attitude, np.cross(payload.rate, flight.rig.attachments[k]))
-    start = turn(vehicles.attitude[:, k], np.cross(vehicles.rate[:, k], flight.rig.hooks[k]))
-    return payload.velocity + end - vehicles.velocity[:, k] - start

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from skyrig.flight.flight import Flight, FlightEvent, Impact
-from skyrig.turns import turn
+from skyrig.rigs.layout import Tether
 
 MOST = 100
 LEAST_CHANGE = 0.01
@@ -40,50 +38,42 @@ def hardest(flight: Flight) -> Impact | None:
     return max(shown_impacts(flight)[0], key=lambda it: it.impulse, default=None)
 
 
-def impacts(rig: Any, flown: Any) -> tuple[Impact, ...]:
-    """The first hundred impacts of a flight, from both sides of each jump as its log has them.
-
-    Args:
-        rig: What was flown.
-        flown: With `events` and a `log` that kept both sides of every reset.
-    """
-    hits = [event for event in flown.events if event.kind == "impact" and event.owner == "cable"][:MOST]
-    return tuple(_impact(rig, event, flown.log.sides) for event in hits)
-
-
-def _impact(rig: Any, event: Any, sides: Any) -> Impact:
-    k, row = event.index, event.row
-    hook = np.zeros(3) if rig.hook is None else np.asarray(rig.hook)[:, k]
-    bodies = [{group: _rows(it, row) for group, it in side.items()} for side in (sides.before, sides.after)]
-    ends = [_point(side["payload"], 0, np.asarray(rig.attachment)[:, k]) for side in bodies]
-    hooks = [_point(side["vehicles"], k, hook) for side in bodies]
-    xi = np.stack([end[0] - start[0] for end, start in zip(ends, hooks, strict=True)])
-    xi = xi / np.linalg.norm(xi, axis=1, keepdims=True)
-    relative = np.stack([end[1] - start[1] for end, start in zip(ends, hooks, strict=True)])
-    along = np.einsum("ti,ti->t", relative, xi)
-    across = np.linalg.norm(relative - along[:, None] * xi, axis=1)
-    load = np.stack([side["payload"][1][0] for side in bodies])
-    velocities = np.stack([side["vehicles"][1] for side in bodies])
-    masses = np.asarray(rig.mass), float(rig.payload_mass)
-    return Impact(
-        time=float(event.time),
-        cable=int(k),
-        impulse=float(event.value),
-        along=along,
-        across=across,
-        payload_velocity=load,
-        vehicle_velocity=velocities[:, k],
-        momentum=masses[1] * load + np.einsum("k,tki->ti", masses[0], velocities),
+def impacts(flight: Flight) -> tuple[Impact, ...]:
+    """The impacts of a flight's cables whose two sides are among its jumps, the first `MOST` of them."""
+    hits = [it for it in flight.events if it.kind == "impact" and it.owner == "cable" and it.jump is not None]
+    cables = [it for it in flight.rig.tethers if it.name == "cable"]
+    return tuple(
+        _impact(flight, event, cables[event.index])
+        for event in hits[:MOST]
+        if event.index is not None and event.index < len(cables)
     )
 
 
-def _rows(bodies: Any, row: int) -> tuple[np.ndarray, ...]:
-    """Position, velocity, attitude and rate of a group at a row of the log, bodies first."""
-    leaves = (bodies.position, bodies.velocity, bodies.attitude, bodies.rate)
-    return tuple(np.asarray(leaf)[row].T for leaf in leaves)
-
-
-def _point(bodies: tuple[np.ndarray, ...], which: int, arm: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Position and velocity of a point fixed to a body."""
-    position, velocity, attitude, rate = (leaf[which] for leaf in bodies)
-    return position + turn(attitude, arm), velocity + turn(attitude, np.cross(rate, arm))
+def _impact(flight: Flight, event: FlightEvent, cable: Tether) -> Impact:
+    """One impact from both sides of its jump, each side a row."""
+    assert event.jump is not None and event.index is not None
+    sides = {group: it.at(event.jump) for group, it in flight.jumps.items()}
+    craft, load = (sides[end.group].one(end.index) for end in (cable.start, cable.end))
+    (top, drift), (end, speed) = craft.point(cable.start.point), load.point(cable.end.point)
+    xi = end - top
+    xi = xi / np.linalg.norm(xi, axis=1, keepdims=True)
+    relative = speed - drift
+    along = np.einsum("ti,ti->t", relative, xi)
+    mass = flight.rig.mass
+    return Impact(
+        time=event.time,
+        cable=event.index,
+        impulse=event.value,
+        along=along,
+        across=np.linalg.norm(relative - along[:, None] * xi, axis=1),
+        payload_velocity=load.velocity,
+        vehicle_velocity=craft.velocity,
+        momentum=np.sum(
+            [
+                np.einsum("k,tki->ti", mass[group], it.velocity)
+                for group, it in sides.items()
+                if group in mass
+            ],
+            axis=0,
+        ),
+    )

@@ -51,6 +51,9 @@ def metrics(
     }
     if flight.cables.tension.shape[1]:
         found["least_impulse"] = least_impulse(flight)
+    others = {name: _signal(flight, name) for name in own_signals(flight) if not flight.signals[name].held}
+    if others:
+        found["signals"] = others
     if wall_seconds is not None:
         found["wall_seconds"] = wall_seconds
         found["real_time_factor"] = flight.duration / wall_seconds
@@ -75,7 +78,7 @@ def default_windows(flight: Flight) -> dict[str, Window]:
 def tracking(flight: Flight, window: Window) -> dict[str, Any]:
     """Errors within `window` (s): root mean square, peak and last, of 3-D position (m) and attitude (rad).
 
-    Rigid links also get `attitude_floor`, the error that the reference's acceleration demands because such a
+    Rigid rigs also get `attitude_floor`, the error that the reference's acceleration demands because such a
     rig must tilt to accelerate, and `attitude_rmse_demanded`, the error against that tilted attitude.
     """
     rows = (flight.times >= window[0] - 1e-9) & (flight.times <= window[1] + 1e-9)
@@ -84,13 +87,15 @@ def tracking(flight: Flight, window: Window) -> dict[str, Any]:
     if not rows.any():
         return found
     if flight.reference is not None:
-        error = np.linalg.norm(flight.payload.position - flight.reference.position, axis=1)[rows]
+        body = flight.carried
+        assert body is not None
+        error = np.linalg.norm(body.position - flight.reference.position, axis=1)[rows]
         found |= _summary("position", error, times)
         if not flight.rig.payload_is_point:
-            angle = between(flight.reference.attitude, flight.payload.attitude)[rows]
+            angle = between(flight.reference.attitude, body.attitude)[rows]
             found |= _summary("attitude", angle, times)
-            if flight.rig.mechanism == "links":
-                found |= _links(flight, rows, times)
+            if flight.rig.rigid:
+                found |= _rigid(flight, body.attitude, rows, times)
     if flight.vehicle_references is not None:
         apart = np.linalg.norm(flight.vehicles.position - flight.vehicle_references.position, axis=2)[rows]
         found["vehicle_position_rmse"] = [rms(apart[:, k], times) for k in range(apart.shape[1])]
@@ -110,11 +115,11 @@ def demanded_attitude(flight: Flight) -> np.ndarray:
     return tilted(flight.reference.attitude, pull)
 
 
-def _links(flight: Flight, rows: np.ndarray, times: np.ndarray) -> dict[str, float]:
+def _rigid(flight: Flight, attitude: np.ndarray, rows: np.ndarray, times: np.ndarray) -> dict[str, float]:
     assert flight.reference is not None
     demanded = demanded_attitude(flight)
     floor = between(flight.reference.attitude, demanded)[rows]
-    error = between(demanded, flight.payload.attitude)[rows]
+    error = between(demanded, attitude)[rows]
     return {"attitude_floor": rms(floor, times), "attitude_rmse_demanded": rms(error, times)}
 
 
@@ -153,6 +158,27 @@ def _cable(flight: Flight, k: int) -> dict[str, Any]:
         "impacts": len(impulses),
         "small_impacts": sum(impulse < least_impulse(flight) for impulse in impulses),
         "impulse_max": float(max(impulses, default=0.0)),
+    }
+
+
+KNOWN = ("cable.tension", "cable.length", "cable.taut", "cable_belief")
+"""Signals that have numbers and pictures of their own."""
+
+
+def own_signals(flight: Flight) -> tuple[str, ...]:
+    """The signals that are the mechanism's or the controller's own: all but those of cables."""
+    return tuple(name for name, it in flight.signals.items() if name not in KNOWN and it.values.size)
+
+
+def _signal(flight: Flight, name: str) -> dict[str, Any]:
+    """A signal's least, largest and mean value, in its unit, for each of its owners; of a flag its share."""
+    signal = flight.signals[name]
+    values = np.asarray(signal, dtype=np.float64)
+    return {
+        "unit": signal.unit,
+        "min": values.min(0).tolist(),
+        "max": values.max(0).tolist(),
+        "mean": [_mean(column, flight.times) for column in values.T],
     }
 
 

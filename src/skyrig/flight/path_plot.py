@@ -13,6 +13,7 @@ from skyrig.flight.colours import PAYLOAD, REFERENCE, of_vehicle
 from skyrig.flight.flight import Flight
 from skyrig.flight.frames import of_rows
 from skyrig.flight.plot_layout import WIDTH, entry, head, room
+from skyrig.flight.records import TEAM, ordered
 
 MOMENTS = 5
 """At how many moments the whole rig is drawn."""
@@ -21,25 +22,24 @@ MOST_NAMED = 8
 
 
 def path(flight: Flight) -> Figure:
-    """Where the payload and the vehicles went, the reference, and the rig at a few moments."""
+    """Where everything went, the references, and the rig at a few moments."""
     entries = _entries(flight)
     high = 5.2 + room(entries)
     figure = Figure(figsize=(WIDTH, high))
     axes: Any = figure.add_axes((0.02, 0.02, 0.92, 5.1 / high), projection="3d")
-    if flight.reference is not None:
-        axes.plot(*flight.reference.position.T, color=REFERENCE, linewidth=3.5)
-    if flight.vehicle_references is not None:
-        for each in flight.vehicle_references.position.swapaxes(0, 1):
-            axes.plot(*each.T, color=REFERENCE, linewidth=3.0)
-    for k in range(flight.rig.count):
-        axes.plot(*flight.vehicles.position[:, k].T, color=of_vehicle(k), linewidth=0.8, alpha=0.7)
-    axes.plot(*flight.payload.position.T, color=PAYLOAD, linewidth=1.3)
-    outline = outlines.of_flight(flight)
-    cuts = {event.cable: event.time for event in flight.events if event.kind == "cut"}
+    for group in ordered(flight.references):
+        for each in flight.references[group].position.swapaxes(0, 1):
+            axes.plot(*each.T, color=REFERENCE, linewidth=3.0 if group == TEAM else 3.5)
+    for group in reversed(ordered(flight.bodies)):
+        for k, each in enumerate(flight.bodies[group].position.swapaxes(0, 1)):
+            look: Any = {"color": PAYLOAD, "linewidth": 1.3}
+            if group == TEAM:
+                look = {"color": of_vehicle(k), "linewidth": 0.8, "alpha": 0.7}
+            axes.plot(*each.T, **look)
     moments = np.linspace(flight.times[0], flight.times[-1], MOMENTS)
     for row in np.unique(np.searchsorted(flight.times, moments - 1e-9)):
-        gone = [k for k, time in cuts.items() if k is not None and time <= flight.times[row]]
-        outlines.draw(axes, outline, of_rows(flight, np.array([row])), gone, strong=0.9)
+        gone = flight.rig.severed(flight.events, float(flight.times[row]) - 1e-9)
+        outlines.draw(axes, flight.rig, of_rows(flight, np.array([row])), gone, strong=0.9)
     for name, axis in zip("xyz", (axes.xaxis, axes.yaxis, axes.zaxis), strict=True):
         axis.set_major_locator(MaxNLocator(5))
         axis.set_label_text(f"{name} (m)")
@@ -49,8 +49,8 @@ def path(flight: Flight) -> Figure:
 
 
 def _entries(flight: Flight) -> list[Any]:
-    found = [entry("payload", color=PAYLOAD, linewidth=1.3)]
-    if flight.reference is not None or flight.vehicle_references is not None:
+    found = [entry(group, color=PAYLOAD, linewidth=1.3) for group in ordered(flight.bodies) if group != TEAM]
+    if flight.references:
         found.append(entry("reference", color=REFERENCE, linewidth=3.5))
     if flight.rig.count > MOST_NAMED:
         return [*found, entry("vehicles", color=of_vehicle(0))]

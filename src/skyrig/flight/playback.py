@@ -15,8 +15,8 @@ import numpy as np
 from skyrig.flight import meshes
 from skyrig.flight.flight import Flight, FlightEvent
 from skyrig.flight.frames import Frames, of_flight
-from skyrig.flight.outlines import parts_of
-from skyrig.scenario.mechanisms import RigParts
+from skyrig.flight.records import TEAM, ordered
+from skyrig.flight.rig import RigData
 
 RATE = 30.0
 """Frames a second."""
@@ -34,12 +34,12 @@ _CONTROLS = """
 <option value="0.25">0.25x</option><option value="1" selected>1x</option>
 <option value="2">2x</option><option value="4">4x</option></select>
 <label><input type="checkbox" data-player="follow"> follow</label></div>
-<div class="numbers">payload <span data-player="east" data-readout="x"></span>, <span
+<div class="numbers">{name} <span data-player="east" data-readout="x"></span>, <span
 data-player="north" data-readout="y"></span>, <span data-player="height" data-readout="z"></span> m
-&nbsp; <span data-player="cables"></span><span data-player="note"></span></div>
+&nbsp; <span data-player="tethers"></span><span data-player="note"></span></div>
 {overlay}</div>
 """
-_SECOND = """<div class="numbers" style="color: {colour}">overlaid: {name}, payload <span
+_SECOND = """<div class="numbers" style="color: {colour}">overlaid: {name}, {body} <span
 data-player="second-east" data-readout="overlay-x"></span>, <span data-player="second-north"
 data-readout="overlay-y"></span>, <span data-player="second-height" data-readout="overlay-z"></span> m</div>
 """
@@ -49,7 +49,7 @@ STYLE = """
 .player .bar { display: flex; gap: .7rem; align-items: center; margin-top: .4rem; white-space: nowrap }
 .player .bar input[type=range] { flex: 1; min-width: 4rem } .player button { min-width: 4.5rem }
 .player .numbers { font-variant-numeric: tabular-nums; font-size: .9em; margin-top: .2rem }
-.player .numbers [data-readout^=cable] { margin-right: .5rem }
+.player .numbers [data-player=tethers] span { margin-right: .5rem }
 @media print { .player { display: none } }
 """
 _PAGE = """
@@ -67,26 +67,28 @@ class Overlay:
     """A second flight that is drawn over the first, in one colour, by the first one's clock."""
 
     frames: Frames
-    parts: RigParts
+    rig: RigData
     events: Sequence[FlightEvent] = ()
     name: str = "a second flight"
 
 
 def fragment(
     frames: Frames,
-    parts: RigParts,
+    rig: RigData,
     events: Sequence[FlightEvent] = (),
     dark: bool = False,
     name: str = "a",
     overlay: Overlay | None = None,
 ) -> str:
     """A player as HTML to put into a page, with its script; `STYLE` belongs into the page's head."""
-    scene = _data(frames, parts, events, dark, overlay)
+    scene = _data(frames, rig, events, dark, overlay)
     data = json.dumps(scene, separators=(",", ":")).replace("<", "\\u003c")
     script = (resources("skyrig.flight") / "player.js").read_text(encoding="utf-8")
     return "\n".join(
         [
-            _CONTROLS.replace("{id}", f'id="player-{escape(name)}"').replace("{overlay}", _second(overlay)),
+            _CONTROLS.replace("{id}", f'id="player-{escape(name)}"')
+            .replace("{name}", escape(frames.main_name))
+            .replace("{overlay}", _second(overlay)),
             f'<script type="application/json" id="flight-{escape(name)}">{data}</script>',
             f"<script>{script}",
             f'skyrigPlayer(document.getElementById("player-{escape(name)}"),'
@@ -97,7 +99,7 @@ def fragment(
 
 def page(
     frames: Frames,
-    parts: RigParts,
+    rig: RigData,
     events: Sequence[FlightEvent] = (),
     title: str = "flight",
     dark: bool = False,
@@ -111,18 +113,15 @@ def page(
             '<meta name="viewport" content="width=device-width">',
             f"<style>{STYLE}{_PAGE}</style></head>",
             f'<body class="{"dark" if dark else "light"}"><h1>{escape(title)}</h1>',
-            fragment(frames, parts, events, dark, overlay=overlay),
+            fragment(frames, rig, events, dark, overlay=overlay),
             "</body></html>",
         ]
     )
 
 
-def of(flight: Flight) -> str | None:
-    """A recorded flight's player, or None where the flight does not carry a scenario to draw it by."""
-    parts = parts_of(flight)
-    if parts is None:
-        return None
-    return fragment(of_flight(flight, thinned(flight.duration)), parts, flight.events)
+def of(flight: Flight) -> str:
+    """A recorded flight's player."""
+    return fragment(of_flight(flight, thinned(flight.duration)), flight.rig, flight.events)
 
 
 def thinned(duration: float) -> float:
@@ -134,20 +133,21 @@ def _second(overlay: Overlay | None) -> str:
     """A line of numbers for an overlaid flight, in its colour."""
     if overlay is None:
         return ""
-    return _SECOND.format(colour="rgb({},{},{})".format(*meshes.OVERLAY), name=escape(overlay.name))
+    colour = "rgb({},{},{})".format(*meshes.OVERLAY)
+    return _SECOND.format(colour=colour, name=escape(overlay.name), body=escape(overlay.frames.main_name))
 
 
 def _data(
-    frames: Frames, parts: RigParts, events: Sequence[FlightEvent], dark: bool, overlay: Overlay | None
+    frames: Frames, rig: RigData, events: Sequence[FlightEvent], dark: bool, overlay: Overlay | None
 ) -> dict[str, Any]:
     shown = [frames]
-    scene = {"dark": dark, "slack": list(meshes.SLACK), **_rig(frames, parts, events)}
+    scene = {"dark": dark, "slack": list(meshes.SLACK), **_rig(frames, rig, events)}
     if overlay is not None:
         shown.append(_during(overlay.frames, float(frames.times[0]), float(frames.times[-1])))
-        second = _rig(shown[1], overlay.parts, overlay.events)
+        second = _rig(shown[1], overlay.rig, overlay.events)
         scene["overlay"] = second | {"tint": list(meshes.OVERLAY), "opacity": meshes.OVERLAY_OPACITY}
-    places = [[each.payload_position, each.vehicle_position.reshape(-1, 3)] for each in shown]
-    points = np.concatenate([array for pair in places for array in pair])
+    groups = [poses for each in shown for poses in each.bodies.values()]
+    points = np.concatenate([poses.position.reshape(-1, 3) for poses in groups])
     low, high = points.min(0), points.max(0)
     scene["box"] = {"centre": ((low + high) / 2).tolist(), "size": float(np.linalg.norm(high - low)) + 0.8}
     return scene
@@ -161,51 +161,67 @@ def _during(frames: Frames, begin: float, end: float) -> Frames:
     return some[:: -(-len(some) // MOST_FRAMES)]
 
 
-def _rig(frames: Frames, parts: RigParts, events: Sequence[FlightEvent]) -> dict[str, Any]:
-    """One rig: what it looks like and how it moves."""
-    assert parts.payload is not None
-    cables = len(parts.tethers)
-    cuts = {event.cable: event.time for event in events if event.kind == "cut"}
-    lift = [0.3 * (frame.height or 0.25 * frame.arm) for frame in parts.airframes]
-    reach = float(np.max(np.linalg.norm(parts.points, axis=1), initial=0.0))
+def _rig(frames: Frames, rig: RigData, events: Sequence[FlightEvent]) -> dict[str, Any]:
+    """One rig: what it looks like and how it moves; bodies and tethers know each other by their numbers."""
+    reach = float(np.max(np.linalg.norm(rig.points, axis=1), initial=0.0))
+    bodies = [(group, k) for group in ordered(frames.bodies) for k in range(_count(frames, group))]
+    cuts = rig.severed(events)
     return {
-        "count": parts.count,
-        "cables": cables,
-        "colours": [list(meshes.colour(k)) for k in range(cables)],
+        "bodies": [_vehicle(rig, k) if group == TEAM else _load(rig, group, k) for group, k in bodies],
+        "main": bodies.index((frames.main, 0)),
         "thick": 0.004 + 0.004 * min(reach, 2.0),
-        "payload": _mesh(meshes.payload(parts.payload.shape)),
-        "edges": np.round(meshes.edges(parts.payload.shape).reshape(-1, 3), 4).tolist(),
-        "vehicles": [
-            [_mesh(mesh) for mesh in meshes.airframe(frame, meshes.colour(k))]
-            for k, frame in enumerate(parts.airframes)
+        "tethers": [
+            {
+                "name": escape(f"{it.name}-{k}"),
+                "label": str(k) if it.name == "cable" else escape(f"{it.name} {k}"),
+                "colour": list(meshes.colour(k)),
+                "cut": cuts.get(j),
+                "ends": [
+                    {"body": bodies.index((end.group, end.index)), "point": np.round(end.point, 5).tolist()}
+                    for end in (it.start, it.end)
+                ],
+            }
+            for j, (it, k) in enumerate(zip(rig.tethers, rig.columns, strict=True))
         ],
-        "propellers": [_mesh(meshes.propeller(frame)) for frame in parts.airframes],
-        "rotors": [
-            np.round(frame.rotor_positions + [0.0, 0.0, up], 4).tolist()
-            for frame, up in zip(parts.airframes, lift, strict=True)
-        ],
-        "spins": [(-frame.spin).tolist() for frame in parts.airframes],
-        "hooks": [list(it.start.point) for it in parts.tethers],
-        "attachments": np.round(parts.points, 5).tolist(),
-        "cut": [cuts.get(k) for k in range(cables)],
-        "tracks": _tracks(frames, parts),
+        "tracks": _tracks(frames, rig, bodies),
     }
 
 
-def _tracks(frames: Frames, parts: RigParts) -> dict[str, str]:
+def _count(frames: Frames, group: str) -> int:
+    return frames.bodies[group].position.shape[1]
+
+
+def _vehicle(rig: RigData, k: int) -> dict[str, Any]:
+    frame = rig.airframes[k]
+    lift = 0.3 * (frame.height or 0.25 * frame.arm)
+    return {
+        "meshes": [_mesh(mesh) for mesh in meshes.airframe(frame, meshes.colour(k))],
+        "propeller": _mesh(meshes.propeller(frame)),
+        "rotors": np.round(frame.rotor_positions + [0.0, 0.0, lift], 4).tolist(),
+        "spins": (-frame.spin).tolist(),
+        "vehicle": k,
+    }
+
+
+def _load(rig: RigData, group: str, k: int) -> dict[str, Any]:
+    shape = rig.shape(group, k)
+    edges = np.round(meshes.edges(shape).reshape(-1, 3), 4).tolist()
+    return {"meshes": [_mesh(meshes.payload(shape))], "edges": edges}
+
+
+def _tracks(frames: Frames, rig: RigData, bodies: list[tuple[str, int]]) -> dict[str, str]:
     """What changes from frame to frame, as 32 bit numbers."""
-    each = np.array([frame.rotor_count * frame.thrust_coefficient for frame in parts.airframes])
+    each = np.array([frame.rotor_count * frame.thrust_coefficient for frame in rig.airframes])
     speed = np.sqrt(np.maximum(np.nan_to_num(frames.thrust), 0.0) / each) / BLUR
     steps = np.diff(frames.times, prepend=frames.times[:1])
+    poses = [(frames.bodies[group], k) for group, k in bodies]
     arrays = {
         "times": frames.times,
-        "payload_position": frames.payload_position,
-        "payload_attitude": frames.payload_attitude,
-        "vehicle_position": frames.vehicle_position,
-        "vehicle_attitude": frames.vehicle_attitude,
-        "tension": np.nan_to_num(frames.tension),
-        "taut": frames.taut,
-        "length": frames.length,
+        "position": np.stack([it.position[:, k] for it, k in poses], axis=1),
+        "attitude": np.stack([it.attitude[:, k] for it, k in poses], axis=1),
+        "tension": _told(frames, rig, "tension", np.nan),
+        "taut": _told(frames, rig, "taut", 1.0),
+        "length": _told(frames, rig, "length", np.nan),
         "turns": np.cumsum(speed * steps[:, None], axis=0) % (2 * np.pi),
     }
     if frames.wanted_position is not None:
@@ -214,6 +230,16 @@ def _tracks(frames: Frames, parts: RigParts) -> dict[str, str]:
         name: base64.b64encode(np.ascontiguousarray(array, "<f4").tobytes()).decode("ascii")
         for name, array in arrays.items()
     }
+
+
+def _told(frames: Frames, rig: RigData, what: str, otherwise: float) -> np.ndarray:
+    """(T, tethers) what the tethers' signals say; `otherwise` where there are none."""
+    found = np.full((len(frames), len(rig.tethers)), otherwise)
+    for j, (tether, k) in enumerate(zip(rig.tethers, rig.columns, strict=True)):
+        values = frames.signals.get(f"{tether.name}.{what}")
+        if values is not None and k < values.shape[1]:
+            found[:, j] = values[:, k]
+    return found
 
 
 def _mesh(mesh: meshes.Mesh) -> dict[str, Any]:

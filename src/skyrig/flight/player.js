@@ -115,12 +115,12 @@ function skyrigPlayer(root, data) {
   const made = (of) => {  // what one rig looks like and how it moves
     const track = {}, shape = (mesh) => solid(mesh, of.tint);
     for (const name of Object.keys(of.tracks)) track[name] = floats(of.tracks[name]);
-    return { of, track, frames: track.times.length, cargo: shape(of.payload), blades: of.propellers.map(shape),
-      crafts: of.vehicles.map((parts) => parts.map(shape)) };
+    return { of, track, frames: track.times.length, team: of.bodies.filter((b) => b.rotors).length,
+      bodies: of.bodies.map((b) => ({ ...b, parts: b.meshes.map(shape), blade: b.rotors ? shape(b.propeller) : null })) };
   };
   const main = made(data), second = data.overlay ? made(data.overlay) : null;
   const { track, frames } = main, last = track.times[frames - 1], first = track.times[0];
-  const ghost = lines(data.edges, [0.16, 0.51, 0.88]);
+  const ghost = lines(data.bodies[data.main].edges || [], [0.16, 0.51, 0.88]);
   const net = [];
   // in short pieces: some machines leave out a line that begins behind the camera
   for (let k = -20; k <= 20; k++) for (let j = -10; j < 10; j++)
@@ -128,7 +128,7 @@ function skyrigPlayer(root, data) {
   const grid = lines(net, dark ? [0.27, 0.29, 0.33] : [0.76, 0.78, 0.81]);
   const three = (a, row) => [a[3 * row], a[3 * row + 1], a[3 * row + 2]];
   const four = (a, row) => [a[4 * row], a[4 * row + 1], a[4 * row + 2], a[4 * row + 3]];
-  const every = Array.from({ length: frames }, (_, k) => three(track.payload_position, k));
+  const every = Array.from({ length: frames }, (_, k) => three(track.position, k * data.bodies.length + data.main));
   const trail = lines(pairs(every), [0.9, 0.47, 0.12]);
   const path = track.wanted_position
     ? lines(pairs(every.map((_, k) => three(track.wanted_position, k))), dark ? [0.5, 0.55, 0.65] : [0.5, 0.54, 0.62]) : null;
@@ -185,7 +185,7 @@ function skyrigPlayer(root, data) {
     const l = Math.sqrt(c.reduce((t, x) => t + x * x, 0)); return c.map((x) => x / l); };
   // where everything of a rig is at a time: before its first frame and after its last it stands still
   const moment = (rig, t) => {
-    const { track, frames } = rig, n = rig.of.count;
+    const { track, frames } = rig, n = rig.bodies.length;
     let k = 0, high = frames - 1;
     while (k < high) { const mid = (k + high + 1) >> 1; if (track.times[mid] <= t + 1e-6) k = mid; else high = mid - 1; }
     const next = Math.min(k + 1, frames - 1), gap = track.times[next] - track.times[k];
@@ -193,39 +193,37 @@ function skyrigPlayer(root, data) {
     const body = (where_, how, index, per) => pose(
       mix(three(where_, k * per + index), three(where_, next * per + index), s),
       blend(four(how, k * per + index), four(how, next * per + index), s));
-    const load = body(track.payload_position, track.payload_attitude, 0, 1);
-    return { k, load, here: [load[12], load[13], load[14]],
-      team: rig.crafts.map((_, j) => body(track.vehicle_position, track.vehicle_attitude, j, n)),
+    const all = rig.bodies.map((_, j) => body(track.position, track.attitude, j, n)), main = all[rig.of.main];
+    return { k, all, here: [main[12], main[13], main[14]],
       wanted: track.wanted_position ? body(track.wanted_position, track.wanted_attitude, 0, 1) : null };
   };
-  const drawCables = (rig, at, t, told) => {
-    const { of, track } = rig;
-    for (let j = 0; j < of.cables; j++) {
-      const row = at.k * of.cables + j, cut = of.cut[j] !== null && t >= of.cut[j];
+  const drawTethers = (rig, at, t, told) => {
+    const { of, track } = rig, count = of.tethers.length;
+    of.tethers.forEach((line, j) => {
+      const row = at.k * count + j, cut = line.cut !== null && t >= line.cut;
       const taut = track.taut[row] > 0.5, pull = track.tension[row], length = track.length[row];
-      const top = apply(at.team[j], of.hooks[j]), end = cut ? sub(top, [0, 0, length]) : apply(at.load, of.attachments[j]);
-      const points = taut || cut ? [top, end] : hanging(top, end, length);
-      const own = of.tint || of.colours[j], colour = (taut || of.tint ? own : data.slack).map((c) => c / 255);
+      const [top, other] = line.ends.map((end) => apply(at.all[end.body], end.point));
+      const end = cut ? sub(top, [0, 0, length || 0]) : other;
+      const points = taut || cut || !(length > 0) ? [top, end] : hanging(top, end, length);
+      const own = of.tint || line.colour, colour = (taut || of.tint ? own : data.slack).map((c) => c / 255);
       for (let p = 1; p < points.length; p++) draw(cube, bar(points[p - 1], points[p], of.thick), { colour });
-      told.push(`<span data-readout="cable-${j}" style="border-bottom: 3px solid rgb(${own})">${j}: ${cut ? "cut" : taut ? pull.toFixed(2) + " N" : "slack"}</span> `);
-    }
+      const words = cut ? "cut" : !taut ? "slack" : isNaN(pull) ? "" : pull.toFixed(2) + " N";
+      if (words) told.push(`<span data-readout="${line.name}" style="border-bottom: 3px solid rgb(${own})">${line.label}: ${words}</span> `);
+    });
   };
-  const drawTeam = (rig, at, alpha) => {
-    const { of, track } = rig;
-    for (let j = 0; j < of.count; j++) {
-      rig.crafts[j].forEach((part) => draw(part, at.team[j], { alpha }));
-      of.rotors[j].forEach((hub, r) => {
-        const angle = of.spins[j][r] * track.turns[at.k * of.count + j] + 1.4 * r;
-        draw(rig.blades[j], times(at.team[j], pose(hub, [Math.cos(angle / 2), 0, 0, Math.sin(angle / 2)])), { alpha });
-      });
-    }
-  };
+  const drawBodies = (rig, at, alpha) => rig.bodies.forEach((body, j) => {
+    body.parts.forEach((part) => draw(part, at.all[j], { alpha }));
+    (body.rotors || []).forEach((hub, r) => {
+      const angle = body.spins[r] * rig.track.turns[at.k * rig.team + body.vehicle] + 1.4 * r;
+      draw(body.blade, times(at.all[j], pose(hub, [Math.cos(angle / 2), 0, 0, Math.sin(angle / 2)])), { alpha });
+    });
+  });
   const write = (prefix, place) => ["east", "north", "height"].forEach((name, k) => {
     const rounded = Math.round(1000 * place[k]) / 1000 + 0;  // no minus before a zero
     find(prefix + name).textContent = rounded.toFixed(3);
   });
   const show = (t) => {
-    const at = moment(main, t), { load, here, team } = at;
+    const at = moment(main, t), { here } = at;
     const wide = Math.round(canvas.clientWidth * devicePixelRatio), high = Math.round(canvas.clientHeight * devicePixelRatio);
     if (canvas.width !== wide || canvas.height !== high) { canvas.width = wide; canvas.height = high; }
     gl.viewport(0, 0, wide, high);
@@ -238,30 +236,27 @@ function skyrigPlayer(root, data) {
     const shift = pose([Math.round(camera.centre[0]), Math.round(camera.centre[1]), 0], [1, 0, 0, 0]);
     draw(grid, shift, { fades: true });
     gl.depthMask(false);
-    draw(main.cargo, load, { shadow: true });
-    team.forEach((m, j) => main.crafts[j].forEach((part) => draw(part, m, { shadow: true })));
+    main.bodies.forEach((body, j) => body.parts.forEach((part) => draw(part, at.all[j], { shadow: true })));
     gl.depthFunc(gl.LEQUAL);
     if (path) draw(path, identity);
     gl.depthMask(true);
     draw({ ...trail, count: Math.max(0, 2 * at.k) }, identity);
-    draw(main.cargo, load);
-    if (at.wanted) draw(ghost, at.wanted);
     const told = [];
-    drawTeam(main, at);
-    drawCables(main, at, t, told);
+    drawBodies(main, at);
+    if (at.wanted) draw(ghost, at.wanted);
+    drawTethers(main, at, t, told);
     if (second) {  // last, because one sees through it
       const beside = moment(second, t), alpha = second.of.opacity;
-      drawCables(second, beside, t, []);
+      drawTethers(second, beside, t, []);
       gl.enable(gl.CULL_FACE);
-      draw(second.cargo, beside.load, { alpha });
-      drawTeam(second, beside, alpha);
+      drawBodies(second, beside, alpha);
       gl.disable(gl.CULL_FACE);
       write("second-", beside.here);
     }
     const words = told.join("");
     find("clock").textContent = t.toFixed(2);
     write("", here);
-    if (find("cables").innerHTML !== words) find("cables").innerHTML = words;
+    if (find("tethers").innerHTML !== words) find("tethers").innerHTML = words;
   };
 
   // ---- the clock

@@ -31,8 +31,10 @@ LINE = 0.2
 """Height of a line of the legend (inches)."""
 COLUMNS = 6
 """Entries of a legend side by side."""
-MARKED = {"impact": ":", "cut": "--", "poke": "-."}
-"""Events that are marked in plots over time, and how."""
+MARKED: dict[str, Any] = {"impact": ":", "cut": "--", "poke": "-."}
+"""Events that are marked in plots over time, and how; those of a mechanism's own are marked as `OTHERS`."""
+OTHERS: Any = (0, (1, 4))
+UNMARKED = ("taut", "slack", "ground")
 
 
 def rows(count: int, sharey: bool = False) -> tuple[Figure, Any]:
@@ -95,14 +97,17 @@ def entry(label: str, **looks: Any) -> Line2D:
 
 def mark_events(axes: Any, flight: Flight) -> list[Line2D]:
     """Mark pokes, cuts and impacts that are large enough, and give the legend's entries for them."""
-    found = [event for event in flight.events if event.kind in MARKED]
+    found = [event for event in flight.events if event.kind not in UNMARKED]
     least = least_impulse(flight)
     found = [event for event in found if event.kind != "impact" or event.impulse >= least]
-    looks = {kind: {"color": GREY, "linewidth": 0.7, "linestyle": dash} for kind, dash in MARKED.items()}
+    there = {event.kind for event in found}
+    kinds = [*(kind for kind in MARKED if kind in there), *sorted(there - MARKED.keys())]
+    looks: dict[str, Any] = {
+        kind: {"color": GREY, "linewidth": 0.7, "linestyle": MARKED.get(kind, OTHERS)} for kind in kinds
+    }
     for axis in axes:
         for event in found:
             axis.axvline(event.time, zorder=0, **looks[event.kind])
-    kinds = [kind for kind in MARKED if any(event.kind == kind for event in found)]
     axes[-1].set_xlabel("time (s)")
     return [entry(kind, **looks[kind]) for kind in kinds]
 

@@ -20,13 +20,16 @@ from skyrig.flight.colours import COLOURS, GREY, PAYLOAD, REFERENCE, SLACK, of_v
 from skyrig.flight.drawing import NAMES
 from skyrig.flight.flight import Flight
 from skyrig.flight.impact_plot import impact
-from skyrig.flight.metrics import slack_spans
+from skyrig.flight.metrics import own_signals, slack_spans
 from skyrig.flight.path_plot import path
 from skyrig.flight.plot_layout import DASHES, STYLE, entry, finish, mark_events, open_up, rows
 from skyrig.flight.storage import write_whole
 from skyrig.turns import between, euler_angles
 
 __all__ = ["COLOURS", "DASHES", "FIGURES", "GREY", "STYLE", "curve", "draw", "draw_all", "save_all"]
+
+MOST_PANELS, MOST_LINES = 12, 6
+"""Signals, and owners of each, that the picture of signals shows."""
 
 
 def error(flight: Flight) -> Figure | None:
@@ -36,7 +39,9 @@ def error(flight: Flight) -> Figure | None:
         return None
     angular = not flight.rig.payload_is_point
     figure, axes = rows(2 if angular else 1)
-    apart = flight.payload.position - wanted.position
+    body = flight.carried
+    assert body is not None
+    apart = body.position - wanted.position
     looks = {"size": {"color": PAYLOAD}} | {
         name: {"color": COLOURS[k], "linestyle": DASHES[k + 1], "linewidth": 1.0}
         for k, name in enumerate("xyz")
@@ -47,23 +52,25 @@ def error(flight: Flight) -> Figure | None:
     axes[0].set_ylabel("position error (mm)")
     open_up(axes[0], 0.1)
     if angular:
-        angle = np.degrees(between(wanted.attitude, flight.payload.attitude))
+        angle = np.degrees(between(wanted.attitude, body.attitude))
         axes[1].plot(flight.times, angle, color=PAYLOAD)
         axes[1].set_ylabel("attitude error (deg)")
         open_up(axes[1], 0.01)
     handles = [*(entry(name, **look) for name, look in looks.items()), *mark_events(axes, flight)]
-    return finish(figure, 1.75, f"{flight.name}: distance of the payload from its reference", handles)
+    title = f"{flight.name}: distance of the {flight.rig.carried} from its reference"
+    return finish(figure, 1.75, title, handles)
 
 
 def tensions(flight: Flight) -> Figure | None:
     """Tension of every cable, the times in which it is slack shaded; None without cables."""
-    count = flight.cables.tension.shape[1]
+    tension = flight.cables.tension
+    count = tension.shape[1]
     if count == 0:
         return None
     figure, axes = rows(count, sharey=True)
     shaded = False
     for k, axis in enumerate(axes):
-        axis.plot(flight.times, flight.cables.tension[:, k], color=of_vehicle(k))
+        axis.plot(flight.times, tension[:, k], color=of_vehicle(k))
         for start, end in slack_spans(flight, k):
             axis.axvspan(start, end, color=SLACK, alpha=0.3, linewidth=0)
             shaded = True
@@ -75,38 +82,41 @@ def tensions(flight: Flight) -> Figure | None:
 
 
 def attitudes(flight: Flight) -> Figure | None:
-    """Roll, pitch and yaw of the payload and of the reference; None of a point mass."""
-    if flight.rig.payload_is_point:
+    """Roll, pitch and yaw of what is carried and of its reference; None of a point mass and of nothing."""
+    body, name = flight.carried, flight.rig.carried
+    if flight.rig.payload_is_point or body is None or name is None:
         return None
     figure, axes = rows(3)
-    flown = _unwrapped(euler_angles(flight.payload.attitude))
+    flown = _unwrapped(euler_angles(body.attitude))
     aim = None if flight.reference is None else _unwrapped(euler_angles(flight.reference.attitude))
-    looks: dict[str, Any] = {"payload": {"color": PAYLOAD, "linewidth": 1.2}}
+    looks: dict[str, Any] = {name: {"color": PAYLOAD, "linewidth": 1.2}}
     if aim is not None:
         looks["reference"] = {"color": REFERENCE, "linewidth": 3.5}
-    for k, name in enumerate(("roll", "pitch", "yaw")):
+    for k, angle in enumerate(("roll", "pitch", "yaw")):
         if aim is not None:
             axes[k].plot(flight.times, aim[:, k], **looks["reference"])
-        axes[k].plot(flight.times, flown[:, k], **looks["payload"])
-        axes[k].set_ylabel(f"{name} (deg)")
+        axes[k].plot(flight.times, flown[:, k], **looks[name])
+        axes[k].set_ylabel(f"{angle} (deg)")
         open_up(axes[k], 0.1)
-    handles = [*(entry(name, **look) for name, look in looks.items()), *mark_events(axes, flight)]
-    return finish(figure, 1.3, f"{flight.name}: attitude of the payload", handles)
+    handles = [*(entry(who, **look) for who, look in looks.items()), *mark_events(axes, flight)]
+    return finish(figure, 1.3, f"{flight.name}: attitude of the {name}", handles)
 
 
-def thrusts(flight: Flight) -> Figure:
-    """Thrust that was asked for and given, with each vehicle's limit where it is near."""
+def thrusts(flight: Flight) -> Figure | None:
+    """Thrust that was asked for and given, with each vehicle's limit where it is near; None without any."""
     count = flight.rig.count
+    if not len(flight.inputs.times):
+        return None
     figure, axes = rows(count)
     edges = np.append(flight.inputs.times, flight.times[-1])
-    limited = False
+    limited, limits = False, flight.rig.vehicle_thrust_max
     asked_look: Any = {"color": REFERENCE, "linewidth": 3.5}
     most_look: Any = {"color": GREY, "linestyle": (0, (1, 1)), "linewidth": 1.0}
     for k, axis in enumerate(axes):
         asked, given = flight.inputs.commanded_thrust[:, k], flight.inputs.thrust[:, k]
         axis.step(edges, np.append(asked, asked[-1]), where="post", **asked_look)
         axis.step(edges, np.append(given, given[-1]), where="post", color=of_vehicle(k), linewidth=1.3)
-        most = flight.rig.vehicle_thrust_max[k]
+        most = limits[k]
         if max(asked.max(), given.max()) > 0.6 * most:
             axis.axhline(most, **most_look)
             limited = True
@@ -118,8 +128,28 @@ def thrusts(flight: Flight) -> Figure:
     return finish(figure, 1.6 if count == 1 else 1.1, title, [*handles, *mark_events(axes, flight)])
 
 
+def signals(flight: Flight) -> Figure | None:
+    """The mechanism's and the controller's own signals, a panel each; None without any."""
+    shown = own_signals(flight)[:MOST_PANELS]
+    if not shown:
+        return None
+    figure, axes = rows(len(shown))
+    most = 1
+    for axis, name in zip(axes, shown, strict=True):
+        signal, values = flight.signals[name], np.asarray(flight.signal_at(name), dtype=float)
+        for k, column in enumerate(values.T[:MOST_LINES]):
+            axis.plot(flight.times, column, color=of_vehicle(k), linestyle=DASHES[k % len(DASHES)])
+        most = max(most, min(values.shape[1], MOST_LINES))
+        unit = f" ({signal.unit})" if signal.unit not in ("", "1") else ""
+        axis.set_ylabel(f"{name.replace('.', chr(10))}{unit}")
+        open_up(axis, 1e-3)
+    lines = [entry(str(k), color=of_vehicle(k), linestyle=DASHES[k % len(DASHES)]) for k in range(most)]
+    handles = [*(lines if most > 1 else []), *mark_events(axes, flight)]
+    return finish(figure, 1.3, f"{flight.name}: signals", handles)
+
+
 FIGURES: dict[str, Callable[[Flight], Figure | None]] = dict(
-    zip(NAMES, (path, error, tensions, impact, attitudes, thrusts), strict=True)
+    zip(NAMES, (path, error, tensions, impact, attitudes, thrusts, signals), strict=True)
 )
 """Every picture by its name."""
 

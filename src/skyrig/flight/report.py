@@ -27,6 +27,7 @@ _TITLES = {
     "impact": "The hardest impact",
     "attitudes": "Attitude of the payload",
     "thrusts": "Thrusts",
+    "signals": "Signals",
 }
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222 }
@@ -63,9 +64,7 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
             list(tables.texts(tables.rows(flight.metrics))),
         ),
     ]
-    player = playback.of(flight)
-    if player is not None:
-        parts += ["<h2>Playback</h2>", player]
+    parts += ["<h2>Playback</h2>", playback.of(flight)]
     for name, title in _TITLES.items():
         if name in pictures:
             source = base64.b64encode(pictures[name]).decode("ascii")
@@ -93,12 +92,19 @@ def _judged(flight: Flight) -> list[str]:
 
 def team(flight: Flight) -> str:
     """One sentence: who carried what, how, and for how long."""
-    joined = "on cables" if flight.rig.mechanism == "cables" else "on rigid links"
-    noun = "vehicle" if flight.rig.count == 1 else "vehicles"
-    return (
-        f"{flight.rig.count} {noun} and a payload of {flight.rig.payload_mass:g} kg {joined}, "
-        f"{flight.duration:g} s, {len(flight.times)} samples."
-    )
+    rig = flight.rig
+    noun = "vehicle" if rig.count == 1 else "vehicles"
+    carried = [_load(group, [it.mass for it in them]) for group, them in rig.loads.items()]
+    who = " and ".join([f"{rig.count} {noun}", *carried])
+    return f"{who} {rig.words}, {flight.duration:g} s, {len(flight.times)} samples."
+
+
+def _load(group: str, masses: list[float]) -> str:
+    """What is carried in a few words: 'a payload of 0.5 kg'."""
+    if len(masses) > 1:
+        return f"{len(masses)} {group} of {sum(masses):g} kg together"
+    article = "an" if group[0].lower() in "aeiou" else "a"
+    return f"{article} {group.removesuffix('s')} of {masses[0]:g} kg"
 
 
 def _events(flight: Flight) -> str:
@@ -107,12 +113,12 @@ def _events(flight: Flight) -> str:
     large, small = shown_events(flight)
     rows = []
     for event in large[:MOST_EVENTS]:
-        (impulse,), unit = shown("N s", [event.impulse])
-        cable = "" if event.cable is None else str(event.cable)
-        rows.append((f"{event.time:.3f}", event.kind, cable, f"{impulse} {unit}" if event.impulse else ""))
+        (value,), unit = shown(event.unit, [event.value])
+        whom = event.owner if event.index is None else f"{event.owner.removesuffix('s')} {event.index}"
+        rows.append((f"{event.time:.3f}", event.kind, whom, f"{value} {unit}" if event.value else ""))
     more = len(large) - len(rows)
     rest = f"<p>And {more} more.</p>" if more > 0 else ""
     if small:
         (least,), unit = shown("N s", [least_impulse(flight)])
         rest += f"<p>{small} impacts below {least} {unit} are left out.</p>"
-    return html_table(("time (s)", "event", "cable", "impulse"), rows) + rest
+    return html_table(("time (s)", "event", "of", "value"), rows) + rest

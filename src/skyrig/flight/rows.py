@@ -19,6 +19,7 @@ from skyrig.contacts import hull_size
 from skyrig.control.actuators import Actuators
 from skyrig.control.known import OPEN_LOOP
 from skyrig.flight.closed import make_controller, outside_of
+from skyrig.flight.rig import rig_data
 from skyrig.scenario.build import Built, assembled, make_start, make_teams
 from skyrig.scenario.scenario import Scenario
 from skyrig.scenario.spec import Cut, Poke
@@ -53,10 +54,9 @@ class Row:
         held = [sorted(it) for it in (self.outside.forces, self.outside.torques, self.outside.goals)]
         clock = (len(self.ticks), loop.control_rate, loop.rotor_lag > 0, loop.delay, built.duration)
         clock = (*clock, loop.integrator)
-        payload = built.team.payload
-        assert payload is not None
-        corners = np.asarray(payload.shape.corners)
-        wanted = (built.reference is None, built.vehicle_references is None, payload.is_point)
+        rig = rig_data(built.scenario.parts)
+        corners = rig.payload_corners
+        wanted = (built.reference is None, built.vehicle_references is None, rig.payload_is_point)
         return structure, shapes, clock, wanted, tuple(map(tuple, held)), noisy(built), hull_size(corners)
 
 

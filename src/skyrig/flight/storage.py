@@ -11,8 +11,8 @@ import reprlib
 import struct
 import uuid
 import zipfile
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,27 +20,19 @@ import numpy as np
 
 from skyrig import files
 from skyrig.errors import InputError
-from skyrig.flight import agreement
-from skyrig.flight.flight import Cables, Flight, FlightEvent, Impact, Inputs, RigData, Track, Wanted
+from skyrig.flight import format_1, format_2
+from skyrig.flight.flight import Flight, Impact, Inputs
 
-FORMAT = 1
+FORMAT = format_2.FORMAT
+"""What is written; older ones can be read."""
 FILE = "flight.npz"
 MOST_ARRAYS, MOST_DIRECTORY = 500, 100_000
 """No flight file has more arrays, nor more bytes in its directory."""
 
-_GROUPS: dict[str, type] = {
-    "payload": Track,
-    "vehicles": Track,
-    "cables": Cables,
-    "inputs": Inputs,
-    "rig": RigData,
-    "reference": Wanted,
-    "vehicle_references": Wanted,
-    "measured_payload": Track,
-    "measured_vehicles": Track,
+_READERS: dict[int, Callable[[Mapping[str, np.ndarray], str], dict[str, Any]]] = {
+    format_1.FORMAT: format_1.parts,
+    format_2.FORMAT: format_2.parts,
 }
-_LISTS: dict[str, type] = {"events": FlightEvent, "impacts": Impact}
-_OPTIONAL = ("reference", "vehicle_references", "measured_payload", "measured_vehicles")
 _JSON = ("metrics", "versions")
 
 
@@ -113,7 +105,7 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
 
 
 def to_arrays(flight: Flight) -> dict[str, np.ndarray]:
-    """The arrays of the file by name; parts of a part are joined by a dot, as in payload.position."""
+    """The arrays of the file by name; parts of a part are joined by a dot, as in bodies.payload.position."""
     arrays = {
         "format": np.asarray(FORMAT),
         "name": np.asarray(flight.name),
@@ -122,44 +114,43 @@ def to_arrays(flight: Flight) -> dict[str, np.ndarray]:
     }
     for name in _JSON:
         arrays[name] = np.asarray(json.dumps(getattr(flight, name), allow_nan=True))
-    for name in _GROUPS:
-        part = getattr(flight, name)
-        if part is not None:
-            arrays |= {f"{name}.{each.name}": np.asarray(getattr(part, each.name)) for each in fields(part)}
-    arrays |= {f"signals.{name}": value for name, value in flight.signals.items()}
-    for name, kind in _LISTS.items():
-        arrays |= _columns(name, kind, getattr(flight, name))
+    arrays |= format_2.to_arrays(flight)
+    for each in fields(Inputs):
+        arrays[f"inputs.{each.name}"] = np.asarray(getattr(flight.inputs, each.name))
+    for each in fields(Impact):
+        arrays[f"impacts.{each.name}"] = np.asarray([getattr(it, each.name) for it in flight.impacts])
     return arrays
 
 
 def from_arrays(arrays: Mapping[str, np.ndarray], where: str = "flight") -> Flight:
-    """The flight that `to_arrays` took apart."""
+    """The flight that `to_arrays` took apart, or that an older version did."""
     version = arrays.get("format")
-    if version is None or version.shape != () or version.dtype.kind not in "iu" or int(version) != FORMAT:
+    known = version is not None and version.shape == () and version.dtype.kind in "iu"
+    reader = _READERS.get(int(version)) if known and version is not None else None
+    if reader is None:
         raise InputError(
-            f"{where} is not a flight of format {FORMAT}: its format is {reprlib.repr(version)}."
+            f"{where} is not a flight of format {FORMAT} or older: its format is {reprlib.repr(version)}."
         )
-    agreement.check(arrays, where)
     try:
+        parts = reader(arrays, where)
         whole: dict[str, Any] = {"name": str(arrays["name"]), "scenario": str(arrays["scenario"])}
-        whole["times"] = arrays["times"]
         for name in _JSON:
             whole[name] = json.loads(str(arrays[name]))
             if not isinstance(whole[name], dict):
                 raise TypeError
-        for name, kind in _GROUPS.items():
-            if name in _OPTIONAL and not any(key.startswith(f"{name}.") for key in arrays):
-                continue
-            whole[name] = kind(**{each.name: _plain(arrays[f"{name}.{each.name}"]) for each in fields(kind)})
-        told = [name for name in arrays if name.startswith("signals.")]
-        whole["signals"] = {name.removeprefix("signals."): arrays[name] for name in told}
-        for name, kind in _LISTS.items():
-            whole[name] = _rows(name, kind, arrays)
+        return Flight(
+            **whole,
+            **parts,
+            times=arrays["times"],
+            inputs=Inputs(**{each.name: arrays[f"inputs.{each.name}"] for each in fields(Inputs)}),
+            impacts=_impacts(arrays),
+        )
+    except InputError:
+        raise
     except KeyError as error:
         raise InputError(f"{where} is not a whole flight: it has no {error.args[0]}.") from None
     except (ValueError, TypeError, RecursionError):
         raise InputError(f"{where} is not a flight: its parts are not what they should be.") from None
-    return Flight(**whole)
 
 
 def write_whole(path: Path, content: bytes | str) -> Path:
@@ -181,29 +172,12 @@ def write_whole(path: Path, content: bytes | str) -> Path:
     return path
 
 
-def _columns(name: str, kind: type, entries: Sequence[Any]) -> dict[str, np.ndarray]:
-    """A list of dataclasses as one array a field; no cable is -1."""
-    columns = {}
-    for each in fields(kind):
-        values = [getattr(entry, each.name) for entry in entries]
-        column = np.asarray([-1 if value is None else value for value in values])
-        columns[f"{name}.{each.name}"] = column.astype("U1") if not values and each.name == "kind" else column
-    return columns
-
-
-def _rows(name: str, kind: type, arrays: Mapping[str, np.ndarray]) -> tuple[Any, ...]:
-    assert is_dataclass(kind)
-    columns = {each.name: arrays[f"{name}.{each.name}"] for each in fields(kind)}
-    count = len(columns["time"])
-    rows = []
-    for k in range(count):
-        values = {key: _plain(column[k]) for key, column in columns.items()}
-        if kind is FlightEvent:
-            values["cable"] = None if values["cable"] < 0 else values["cable"]
-        rows.append(kind(**values))
-    return tuple(rows)
+def _impacts(arrays: Mapping[str, np.ndarray]) -> tuple[Impact, ...]:
+    columns = {each.name: arrays[f"impacts.{each.name}"] for each in fields(Impact)}
+    rows = range(len(columns["time"]))
+    return tuple(Impact(**{name: _plain(column[k]) for name, column in columns.items()}) for k in rows)
 
 
 def _plain(value: Any) -> Any:
-    """Python's own number or text where there is a single one."""
+    """Python's own number where there is a single one."""
     return value.item() if np.ndim(value) == 0 else value

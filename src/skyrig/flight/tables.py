@@ -32,6 +32,8 @@ def rows(metrics: dict[str, Any], zeros: bool = False, spans: bool = True) -> li
     small = sum(cable.get("small_impacts", 0) for cable in metrics["cables"])
     for k, cable in enumerate(metrics["cables"]):
         found += _cable(k, cable, zeros)
+    for name, numbers in metrics.get("signals", {}).items():
+        found += _signal(name, numbers)
     for kind in sorted({*metrics["events"], *(KINDS if zeros else ())}):
         count = metrics["events"].get(kind, 0) - (small if kind == "impact" else 0)
         if count or zeros:
@@ -68,6 +70,20 @@ def _cable(k: int, cable: dict[str, Any], zeros: bool) -> Iterator[Row]:
     if impacts or zeros:
         yield (f"cable {k}: impacts", impacts, "")
         yield (f"cable {k}: hardest impact", cable["impulse_max"], "N s")
+
+
+def _signal(name: str, numbers: dict[str, Any]) -> Iterator[Row]:
+    """A signal of the mechanism's own, as `flight.metrics` sums it up."""
+    for k, (least, most, mean) in enumerate(
+        zip(*(numbers[it] for it in ("min", "max", "mean")), strict=True)
+    ):
+        owner, _, rest = name.partition(".")
+        who = f"{owner} {k}: {rest}" if rest else f"{owner} {k}"
+        if numbers["unit"] == "":
+            yield (f"{who}, share of the time", float(mean), "1")
+            continue
+        yield (f"{who}, least", float(least), numbers["unit"] if numbers["unit"] != "1" else "")
+        yield (f"{who}, most", float(most), numbers["unit"] if numbers["unit"] != "1" else "")
 
 
 def _tracking(span: str, errors: dict[str, Any]) -> Iterator[Row]:

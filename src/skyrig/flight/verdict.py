@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from skyrig.contacts import NONE, Contact, Outlines, named, outlines, touching
-from skyrig.flight.flight import Flight, RigData
+from skyrig.flight.flight import Flight, RigData, Track
 from skyrig.scenario.limits import limits_of
 from skyrig.scenario.spec import Limits
 from skyrig.turns import between
@@ -107,25 +107,29 @@ def verdict(flight: Flight, limits: Limits | None = None) -> Verdict:
 def outcome_of(flight: Flight, limits: Limits) -> Outcome:
     """What a recorded flight is judged by."""
     cuts = {event.cable: event.time for event in flight.events if event.kind == "cut"}
-    cables = flight.cables.taut.shape[1]
+    shown = flight.cables.taut
+    cables = shown.shape[1]
     released = 0 < cables <= len(cuts)
-    row, number = _first_contact(flight, limits, max(cuts.values()) if released else np.inf)
-    taut = flight.times[flight.cables.taut.any(axis=1)] if cables else flight.times[:0]
+    body = flight.carried
+    load = flight.vehicles.one() if body is None else body  # where nothing is carried it stands for nothing
+    since = -np.inf if body is None else max(cuts.values()) if released else np.inf
+    row, number = _first_contact(flight, load, limits, since)
+    taut = flight.times[shown.any(axis=1)] if cables else flight.times[:0]
     position = attitude = None
     apart: list[float] = []
     if flight.reference is not None:
-        position = float(np.linalg.norm(flight.payload.position[-1] - flight.reference.position[-1]))
+        position = float(np.linalg.norm(load.position[-1] - flight.reference.position[-1]))
         if not flight.rig.payload_is_point:
-            attitude = float(between(flight.reference.attitude[-1:], flight.payload.attitude[-1:])[0])
+            attitude = float(between(flight.reference.attitude[-1:], load.attitude[-1:])[0])
     if flight.vehicle_references is not None:
         gaps = flight.vehicles.position[-1] - flight.vehicle_references.position[-1]
         apart = np.linalg.norm(gaps, axis=1).tolist()
-    contact = None if number == NONE else named(flight.rig.count, cables)[number]
+    contact = None if number == NONE else named(flight.rig.count)[number]
     return Outcome(
         end=float(flight.times[-1]),
         contact=contact,
         time=float(flight.times[row]),
-        place=_place(contact, flight.payload.position[row], flight.vehicles.position[row]),
+        place=_place(contact, load.position[row], flight.vehicles.position[row]),
         held=float(taut[-1]) if len(taut) else None,
         released=released,
         position=position,
@@ -136,12 +140,13 @@ def outcome_of(flight: Flight, limits: Limits) -> Outcome:
 
 def outlines_of(rig: RigData, limits: Limits) -> Outlines:
     """What the bodies of a rig look like, and where they may be."""
-    slung = rig.mechanism == "cables"
+    ends = [(it.end.point, it.start.point) for it in rig.cables]
+    attachments, hooks = np.asarray(ends, dtype=np.float64).reshape(-1, 2, 3).swapaxes(0, 1)
     return outlines(
         rig.payload_corners,
         rig.vehicle_radius,
-        rig.attachments if slung else np.zeros((0, 3)),
-        rig.hooks if slung else np.zeros((0, 3)),
+        attachments,
+        hooks,
         None if isinstance(limits.ground, str) else limits.ground,
         None if limits.arena is None else np.asarray(limits.arena),
     )
@@ -149,9 +154,9 @@ def outlines_of(rig: RigData, limits: Limits) -> Outlines:
 
 def outcome_of_lane(it: Any, lane: int) -> Outcome:
     """What one flight of a batch is judged by, from the batch's `sim.tally.Tally` in NumPy's arrays."""
-    vehicles, cables = it.busy.shape[0], it.taut.shape[0]
+    cables = it.taut.shape[0]
     number = int(it.contact[lane])
-    contact = None if number == NONE else named(vehicles, cables)[number]
+    contact = None if number == NONE else named(it.busy.shape[0])[number]
     held = float(it.held[lane])
     places = it.places[:, :, lane].T
     return Outcome(
@@ -167,19 +172,23 @@ def outcome_of_lane(it: Any, lane: int) -> Outcome:
     )
 
 
-def _first_contact(flight: Flight, limits: Limits, released: float) -> tuple[int, int]:
-    """Row and number of a recorded flight's first contact; the last row and -1 if there is none."""
+def _first_contact(flight: Flight, load: Track, limits: Limits, released: float) -> tuple[int, int]:
+    """Row and number of a recorded flight's first contact; the last row and -1 if there is none.
+
+    From `released` (s) on the load, which is what is carried, does not count.
+    """
+    taut = flight.cables.taut
     shape = Outlines(*(part[..., None] for part in outlines_of(flight.rig, limits)))
     for start in range(0, len(flight.times), _AT_ONCE):
         rows = slice(start, start + _AT_ONCE)
         found = touching(
             shape,
-            (flight.payload.position[rows].T, flight.payload.attitude[rows].T),
+            (load.position[rows].T, load.attitude[rows].T),
             (
                 np.moveaxis(flight.vehicles.position[rows], 0, -1).swapaxes(0, 1),
                 np.moveaxis(flight.vehicles.attitude[rows], 0, -1).swapaxes(0, 1),
             ),
-            flight.cables.taut[rows].T,
+            taut[rows].T,
             flight.times[rows] > released,
         )
         if (found != NONE).any():

@@ -11,7 +11,7 @@ import numpy as np
 from skyrig.papers.page import Picture
 from skyrig.papers.rotortm_drawing import BOTH, draw
 from skyrig.papers.rotortm_flights import FULL, PUBLISHED, Ask, Flown, book, rig_label, scenario, task_label
-from skyrig.turns import between, euler_angles, turn
+from skyrig.turns import between, euler_angles, point_at
 
 Results = Mapping[Ask, Flown]
 Arrays = dict[str, np.ndarray]
@@ -99,12 +99,12 @@ def _stills(entry: Mapping[str, Any], found: Results) -> Arrays:
     rows = np.searchsorted(record["time"], times)
     place, attitude = record["position"][rows], record["attitude"][rows]
     outline = np.asarray(parts.points) * [1.0, 1.0, 0.0]
-    ends = place[:, None] + turn(attitude[:, None], np.asarray(parts.points))
+    ends = point_at(place[:, None], attitude[:, None], np.asarray(parts.points))
     taut = np.ones((3, len(parts.points)), bool)
     taut[1, entry["cable"]] = False
     return {
         "times": record["time"][rows],
-        "corners": place[:, None] + turn(attitude[:, None], outline),
+        "corners": point_at(place[:, None], attitude[:, None], outline),
         "vehicles": record["vehicles"][rows],
         "ends": ends,
         "taut": taut,

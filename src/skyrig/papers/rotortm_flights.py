@@ -20,7 +20,7 @@ from skyrig.flight.metrics import demanded_attitude, rms
 from skyrig.papers.rotortm_impacts import Jolt, Series, jolts, series
 from skyrig.papers.rotortm_still import still_rates
 from skyrig.scenario import Scenario
-from skyrig.turns import between, euler_angles, turn
+from skyrig.turns import between, euler_angles, point_at
 
 FOLDER = "papers/rotortm"
 PUBLISHED, FULL, STILL = "published", "full", "still"
@@ -214,16 +214,16 @@ def _errors(flight: Flight, window: tuple[float, float]) -> Errors:
     angle = np.degrees(between(wanted.attitude, flight.payload.attitude))[rows]
     turned = np.degrees(euler_angles(flight.payload.attitude) - euler_angles(wanted.attitude))[rows]
     floor = None
-    if flight.rig.mechanism == "links":
+    if flight.rig.rigid:
         floor = rms(np.degrees(between(wanted.attitude, demanded_attitude(flight)))[rows], times)
     return Errors(position, axes, rms(angle, times), tuple(rms(turned[:, k], times) for k in range(3)), floor)
 
 
 def _slack_share(flight: Flight) -> float | None:
     load, craft = flight.measured_payload, flight.measured_vehicles
-    if load is None or craft is None or flight.rig.mechanism != "cables":
+    if load is None or craft is None or not flight.rig.cables:
         return None
-    ends = load.position[:, None] + turn(load.attitude[:, None], flight.rig.attachments)
+    ends = point_at(load.position[:, None], load.attitude[:, None], flight.rig.attachments)
     apart = np.linalg.norm(ends - craft.position, axis=2)
     return float(np.mean(apart <= flight.cables.length[0] - SLACK))
 

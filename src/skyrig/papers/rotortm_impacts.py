@@ -9,7 +9,8 @@ import numpy as np
 
 import skyrig
 from skyrig.flight import Flight
-from skyrig.flight.distances import cable_ends
+from skyrig.flight.assembly import track
+from skyrig.flight.distances import tether_ends
 from skyrig.scenario import Scenario
 from skyrig.turns import turn
 
@@ -79,16 +80,13 @@ def jolts(flight: Flight, known: Scenario) -> tuple[Jolt, ...]:
     found = []
     for row, hit in enumerate(hits):
         rows, k = slice(4 * row, 4 * row + 4), hit.cable
-        load, craft = flown.payload, flown.vehicles
-        arm, hook = flight.rig.attachments[k], flight.rig.hooks[k]
-        attitude, rate = np.asarray(load.attitude)[rows], np.asarray(load.rate)[rows]
-        own, own_rate = np.asarray(craft.attitude)[rows, k], np.asarray(craft.rate)[rows, k]
-        velocity = np.asarray(craft.velocity)[rows, k]
-        start = np.asarray(craft.position)[rows, k] + turn(own, hook)
-        apart = _limits(np.asarray(load.position)[rows] + turn(attitude, arm) - start)
+        load, craft = track(flown.bodies["payload"]).one(), track(flown.vehicles).one(k)
+        velocity = craft.velocity[rows]
+        end, speed = load.at(rows).point(flight.rig.attachments[k])
+        start, drift = craft.at(rows).point(flight.rig.hooks[k])
+        apart = _limits(end - start)
         xi = apart / np.linalg.norm(apart, axis=1, keepdims=True)
-        relative = np.asarray(load.velocity)[rows] + turn(attitude, np.cross(rate, arm)) - velocity
-        relative = _limits(relative - turn(own, np.cross(own_rate, hook)))
+        relative = _limits(speed - drift)
         across = _across(relative, xi)
         left = np.diff(relative, axis=0) - _blown(built.rig, flown, rows, k)
         found.append(
@@ -125,14 +123,11 @@ def _blown(rig: Any, flown: Any, rows: slice, k: int) -> np.ndarray:
 
 def series(flight: Flight, k: int) -> Series:
     """How the ends of cable `k` moved against each other."""
-    start, end = cable_ends(flight)
-    apart = end[:, k] - start[:, k]
+    (start, drift), (end, speed) = tether_ends(flight, k)
+    apart = end - start
     distance = np.linalg.norm(apart, axis=1)
     xi = apart / np.maximum(distance, 1e-12)[:, None]
-    load, craft, rig = flight.payload, flight.vehicles, flight.rig
-    relative = load.velocity + turn(load.attitude, np.cross(load.rate, rig.attachments[k]))
-    relative = relative - craft.velocity[:, k]
-    relative = relative - turn(craft.attitude[:, k], np.cross(craft.rate[:, k], rig.hooks[k]))
+    relative = speed - drift
     along = np.einsum("ti,ti->t", relative, xi)
     across = np.linalg.norm(_across(relative, xi), axis=1)
     own = [hit for hit in flight.impacts if hit.cable == k]

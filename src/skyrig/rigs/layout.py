@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -12,6 +13,12 @@ class Group:
     name: str
     """'payload', 'vehicles', or a word of the mechanism's own."""
     count: int
+
+
+def carried(groups: Iterable[str]) -> str | None:
+    """Which of the groups of these names is carried: 'payload', or the first that is no vehicle, or none."""
+    others = [name for name in groups if name != "vehicles"]
+    return "payload" if "payload" in others else next(iter(others), None)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from jaxtyping import Array
 from skyrig.algebra import dot, multiply
 from skyrig.contacts import NONE, Outlines, touching, vehicles_apart
 from skyrig.rigs.bodies import Bodies
+from skyrig.rigs.layout import carried
 from skyrig.sim.events import REARM
 from skyrig.sim.log import OK, Log
 from skyrig.sim.plant import Plant, PlantState
@@ -171,7 +172,7 @@ class Tally(eqx.Module):
             fresh: Whether the step is the first with these inputs.
             trouble: What the events' log complains of.
         """
-        vehicles, load = bodies["vehicles"], bodies.get("payload")
+        vehicles, load = bodies["vehicles"], bodies.get(carried(bodies) or "")
         payload = vehicles.only() if load is None else load.only()
         flown = self.alive & (dt >= 0)
         pull = signals.get("cable.tension", self.tension.last)
@@ -185,7 +186,8 @@ class Tally(eqx.Module):
             (payload.position, payload.attitude),
             (vehicles.position, vehicles.attitude),
             taut,
-            self.severed.all(0) if self.severed.shape[0] else self.alive & False,
+            # what is not there does not touch anything
+            self.severed.all(0) if self.severed.shape[0] else self.alive & (load is None),
         ).astype(jnp.int32)
         first = (self.contact == NONE) & (found != NONE)
         places = jnp.concatenate([payload.position[:, None], vehicles.position], axis=1)

@@ -16,16 +16,16 @@ import numpy as np
 
 from skyrig.flight import meshes
 from skyrig.flight.flight import Flight, FlightEvent
-from skyrig.flight.frames import of_flight
+from skyrig.flight.frames import Frames, of_flight
 from skyrig.flight.playback import Overlay
+from skyrig.flight.rig import RigData, rig_data
 from skyrig.scenario import Scenario
-from skyrig.scenario.mechanisms import RigParts
 from skyrig.studio import readouts
 from skyrig.studio.camera import Cameras
 from skyrig.studio.charts import POINTS, SECONDS, Charts
 from skyrig.studio.door import FIELDS, Door, serve
 from skyrig.studio.inbox import Inbox
-from skyrig.studio.opening import free_port, is_flight, parts_of
+from skyrig.studio.opening import free_port, is_flight
 from skyrig.studio.scene import FLASH, Look, RigScene
 from skyrig.studio.session import Session, View
 from skyrig.studio.telling import complain
@@ -72,7 +72,9 @@ class Studio:
         self._logged: tuple[int, int] = (-1, -1)
         self._texts: dict[int, str] = {}
         self._path: np.ndarray | None = None
-        self._aimed = False
+        self._first: Frames | None = None
+        self._source: Any = None
+        """What the rig on show was made of."""
         self._retired: list[tuple[int, Charts]] = []
         """Plots to be removed, and since which drawing: pages may still be busy with their last data."""
         self._over = threading.Event()
@@ -92,9 +94,9 @@ class Studio:
         return f"http://{host}:{self.server.get_port()}{token}"
 
     @property
-    def parts(self) -> RigParts | None:
-        """What the rig on show is made of."""
-        return None if self.rig is None else self.rig.parts
+    def shown(self) -> RigData | None:
+        """The rig on show."""
+        return None if self.rig is None else self.rig.rig
 
     def begin(self) -> None:
         """Start simulating and drawing."""
@@ -132,19 +134,17 @@ class Studio:
 
     def show(self, flight: Flight) -> None:
         """Open a recorded flight."""
-        parts_of(flight)  # or there is nothing to draw it with
         self.session.show(flight)
 
     def overlay(self, flight: Flight | None) -> None:
         """Show a second flight beside the first, or no more."""
-        parts = None if flight is None else parts_of(flight)
         with self.lock:
             if self.other is not None:
                 self.other.remove()
             self.other = self.overlaid = None
-            if flight is not None and parts is not None:
-                self.overlaid = Overlay(of_flight(flight), parts, flight.events, flight.name)
-                self.other = RigScene(self.server, "/other", parts, meshes.OVERLAY)
+            if flight is not None:
+                self.overlaid = Overlay(of_flight(flight), flight.rig, flight.events, flight.name)
+                self.other = RigScene(self.server, "/other", flight.rig, meshes.OVERLAY)
 
     def dress(self, dark: bool) -> None:
         """Light or dark looks."""
@@ -203,20 +203,17 @@ class Studio:
         frame, now = view.frame, float(view.frame.times[0])
         events = list(self.session.events)
         past = [event for event in events if event.time <= now + 1e-9]
-        cut = _cut(past, now)
-        struck = {
-            event.cable: now - event.time
-            for event in past
-            if event.kind == "impact" and event.cable is not None and now - event.time < FLASH
-        }
+        cut = set(self.rig.rig.severed(past, now))
+        struck = _struck(self.rig.rig, past, now)
         self.rig.draw(frame, cut, struck, self.look)
         if self.other is not None and self.overlaid is not None:
-            self.other.draw(self.overlaid.frames.at(now), _cut(self.overlaid.events, now), {}, self.look)
-        self.cameras.follow(frame.payload_position[0])
+            gone = set(self.overlaid.rig.severed(self.overlaid.events, now))
+            self.other.draw(self.overlaid.frames.at(now), gone, {}, self.look)
+        self.cameras.follow(frame.place[0])
         if self.drawn % 3 == 0:
             trail = self.session.lately(now, TRAIL, 150)
             if trail is not None:
-                self.rig.draw_trail(trail.payload_position, self.look.trail)
+                self.rig.draw_trail(trail.place, self.look.trail)
         if self.drawn % SLOWER == 0:
             self._write(view, cut, past)
 
@@ -224,7 +221,7 @@ class Studio:
         """Numbers, plots and the log."""
         now = float(view.frame.times[0])
         self.panel.tell(view)
-        self.put(self.panel.numbers, readouts.numbers(view, cut))
+        self.put(self.panel.numbers, readouts.numbers(view, self.shown, cut))
         if self._logged != (view.number, len(past)) or view.scrubbing:
             self._logged = (view.number, len(past))
             self.put(self.panel.log, readouts.log(past))
@@ -244,39 +241,46 @@ class Studio:
     def _renew(self, view: View) -> None:
         """Draw another rig, or the same one from its start."""
         flight, scenario = self.session.flight, self.session.scenario
-        parts = parts_of(flight) if flight is not None else None if scenario is None else scenario.parts
-        assert parts is not None
-        again = self.rig is not None and self.rig.parts is parts
-        self._number = view.number
+        parts = None if scenario is None else scenario.parts
+        source = parts if flight is None else flight.rig
+        again = self.rig is not None and self._source is source
+        self._number, self._source = view.number, source
         if again:
             return
+        if flight is not None:
+            rig = flight.rig
+        else:
+            assert parts is not None
+            rig = rig_data(parts)
         if self.rig is not None:
             self.rig.remove()
-        self.rig = RigScene(self.server, "/rig", parts)
+        self.rig = RigScene(self.server, "/rig", rig)
         self._path = _path(scenario, flight)
-        self.cameras.frame_up(view.frame, parts, self._path)
-        self._aimed = view.frame.wanted_position is not None
+        self.cameras.frame_up(view.frame, rig, self._path)
+        self._first = view.frame
         self.redo_charts()
         self.panel.renew()
 
     def redo_charts(self) -> None:
-        """Plots with as many lines as there are cables, in the page's colours."""
-        if self.rig is None:
+        """Plots with as many lines as signals have owners, in the page's colours."""
+        if self.rig is None or self._first is None:
             return
         if self.charts is not None:
             self.charts.hide()
             self._retired.append((self.drawn, self.charts))
         with self.panel.plots:
-            self.charts = Charts(self.server, len(self.rig.parts.tethers), self._aimed, self.look.dark)
+            self.charts = Charts(self.server, self._first, self.look.dark)
 
 
-def _cut(events: Sequence[FlightEvent], now: float) -> set[int]:
-    """Cables that were cut by `now` (s)."""
-    return {
-        event.cable
+def _struck(rig: RigData, events: Sequence[FlightEvent], now: float) -> dict[int, float]:
+    """Tethers with an impact lately, and how long ago (s)."""
+    lately = {
+        (event.owner, event.index): now - event.time
         for event in events
-        if event.kind == "cut" and event.cable is not None and event.time <= now + 1e-9
+        if event.kind == "impact" and now - event.time < FLASH
     }
+    pairs = enumerate(zip(rig.tethers, rig.columns, strict=True))
+    return {j: lately[it.name, k] for j, (it, k) in pairs if (it.name, k) in lately}
 
 
 def _path(scenario: Scenario | None, flight: Flight | None) -> np.ndarray | None:

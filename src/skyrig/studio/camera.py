@@ -9,7 +9,7 @@ import numpy as np
 import viser
 
 from skyrig.flight.frames import Frames
-from skyrig.scenario.mechanisms import RigParts
+from skyrig.flight.rig import RigData
 
 PRESETS = {
     "Corner": (1.0, -1.0, 0.55),
@@ -32,9 +32,9 @@ class Cameras:
         self._last: np.ndarray | None = None
         self._place(server.initial_camera, "Corner")
 
-    def frame_up(self, frame: Frames, parts: RigParts, path: np.ndarray | None) -> None:
+    def frame_up(self, frame: Frames, rig: RigData, path: np.ndarray | None) -> None:
         """Have everybody look at a new rig, and at as much of its path as keeps it large."""
-        self._centre, self._size = surroundings(frame, parts, path)
+        self._centre, self._size = surroundings(frame, rig, path)
         self._last = None
         self._place(self._server.initial_camera, "Corner")
         for client in self._server.get_clients().values():
@@ -46,12 +46,12 @@ class Cameras:
             self._place(client.camera, name)
 
     def set_following(self, client_id: int | None, follows: bool) -> None:
-        """Have a viewer's camera go along with the payload, or no more."""
+        """Have a viewer's camera go along with what is carried, or no more."""
         if client_id is not None:
             (self._followers.add if follows else self._followers.discard)(client_id)
 
     def follow(self, place: np.ndarray) -> None:
-        """Move the cameras of those who follow the payload to its new place (m)."""
+        """Move the cameras of those who follow it to its new place (m)."""
         moved = np.zeros(3) if self._last is None else place - self._last
         self._last = np.array(place)
         if not self._followers or not np.any(np.abs(moved) > 1e-5):
@@ -65,9 +65,9 @@ class Cameras:
                 camera.position = at + moved
                 camera.look_at = target + moved
 
-    def close_up(self, client: Any, frame: Frames, parts: RigParts) -> None:
+    def close_up(self, client: Any, frame: Frames, rig: RigData) -> None:
         """Have one viewer look at the rig from near."""
-        low, high = _around(frame, parts)
+        low, high = _around(frame, rig)
         self._place(client.camera, "Corner", (low + high) / 2, 1.15 * float(np.linalg.norm(high - low)))
 
     def _place(
@@ -81,9 +81,9 @@ class Cameras:
             camera.look_at = centre
 
 
-def surroundings(frame: Frames, parts: RigParts, path: np.ndarray | None) -> tuple[np.ndarray, float]:
+def surroundings(frame: Frames, rig: RigData, path: np.ndarray | None) -> tuple[np.ndarray, float]:
     """The centre (m) of what a viewer of a new rig shall see, and how large that is (m)."""
-    low, high = _around(frame, parts)
+    low, high = _around(frame, rig)
     own = float(np.linalg.norm(high - low))
     if path is not None:
         wide_low, wide_high = np.minimum(low, path.min(0)), np.maximum(high, path.max(0))
@@ -100,8 +100,8 @@ def stand(name: str, centre: np.ndarray, size: float) -> np.ndarray:
     return at
 
 
-def _around(frame: Frames, parts: RigParts) -> tuple[np.ndarray, np.ndarray]:
+def _around(frame: Frames, rig: RigData) -> tuple[np.ndarray, np.ndarray]:
     """Two corners of a box that holds the rig (m)."""
-    radius = max(airframe.radius for airframe in parts.airframes)
-    points = np.concatenate([frame.vehicle_position[0], frame.payload_position])
+    radius = float(np.max(rig.vehicle_radius, initial=0.0))
+    points = np.concatenate([poses.position[0] for poses in frame.bodies.values()])
     return points.min(0) - radius, points.max(0) + radius

@@ -1,4 +1,4 @@
-"""Live plots: tracking error, tensions and heights over the last seconds."""
+"""Live plots: tracking error, tensions, other signals and heights over the last seconds."""
 
 from __future__ import annotations
 
@@ -13,42 +13,52 @@ from skyrig.flight.frames import Frames
 SECONDS = 20.0
 """How far back plots go (s)."""
 POINTS = 240
+UNSEEN = ("cable.length",)
+"""Signals that have no plot."""
+MOST = 6
+"""Signals that have one."""
 
 
 class Charts:
-    """Three plots in the present container of the panel.
+    """Plots in the present container of the panel: error, tensions, the rig's own signals, height.
 
     Args:
         server: Whose panel.
-        cables: How many cables there are.
-        wanted: Whether anybody says where the payload shall be.
+        first: A frame of what will be drawn.
         dark: Whether the page is dark.
     """
 
-    def __init__(self, server: viser.ViserServer, cables: int, wanted: bool, dark: bool) -> None:
+    def __init__(self, server: viser.ViserServer, first: Frames, dark: bool) -> None:
         strong = "#e8e8ea" if dark else "#222222"
-        each = [(f"{k}", _css(meshes.colour(k))) for k in range(cables)]
         self._plots: list[tuple[str, float, Any]] = []
+        self._signals = {
+            _title(name, first.units[name]): name
+            for name, values in first.signals.items()
+            if first.units.get(name) and name not in UNSEEN and values.shape[1]
+        }
+        wanted = first.wanted_position is not None
         if wanted:
             self._add(server, "Tracking error (mm)", 1.0, [("error", strong)], dark)
-        if cables:
-            self._add(server, "Tensions (N)", 0.2, each, dark)
+        for title, name in list(self._signals.items())[:MOST]:
+            count = first.signals[name].shape[1]
+            lines = [(f"{k}", _css(meshes.colour(k))) for k in range(count)]
+            self._add(server, title, 0.2 if name == "cable.tension" else 1e-3, lines, dark)
         aim = [("wanted", "#2f80d0")] if wanted else []
-        self._add(server, "Heights (m)", 0.2, [("payload", strong), *aim], dark)
+        self._add(server, "Heights (m)", 0.2, [(first.main_name, strong), *aim], dark)
 
     def draw(self, frames: Frames) -> None:
         """Show these frames."""
-        if not np.isfinite(frames.tension[0]).all():
+        if not all(np.isfinite(frames.signals[name][0]).all() for name in self._signals.values()):
             frames = frames[1:]
         if len(frames) < 2:
             return
-        heights = [frames.payload_position[:, 2]]
+        heights = [frames.place[:, 2]]
         if frames.wanted_position is not None:
             heights.append(frames.wanted_position[:, 2])
         columns = {
             "Tracking error (mm)": [1e3 * frames.error],
-            "Tensions (N)": list(frames.tension.T),
             "Heights (m)": heights,
+            **{title: list(frames.signals[name].T) for title, name in self._signals.items()},
         }
         for title, least, plot in self._plots:
             each = columns[title]
@@ -99,6 +109,11 @@ def _plot(
         height=150,
         padding=(10, 16, 0, 0),
     )
+
+
+def _title(name: str, unit: str) -> str:
+    words = "Tensions" if name == "cable.tension" else name
+    return words if unit == "1" else f"{words} ({unit})"
 
 
 def _css(colour: meshes.Colour) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from skyrig.flight.frames import Frames
+from skyrig.flight.frames import Frames, from_parts
 
 CAPACITY = 6000
 """Frames kept: two minutes at 50 a second."""
@@ -18,33 +16,32 @@ class History:
     """The latest frames of a flight that goes on; whoever uses it from several threads holds a lock."""
 
     def __init__(self, first: Frames, capacity: int = CAPACITY, spacing: float = SPACING) -> None:
-        self._rows: list[Any] = [None if part is None else _room(part, 2 * capacity) for part in first.parts]
-        self._capacity, self._spacing = capacity, spacing
+        self._rows = {name: _room(part, 2 * capacity) for name, part in first.parts.items()}
+        self._capacity, self._spacing, self._units = capacity, spacing, first.units
         self._begin = self._end = 0
         self.append(first)
 
     def append(self, frames: Frames) -> None:
         """Keep those of `frames` that are far enough from the last one kept."""
         due = self._times[self._end - 1] + self._spacing - 1e-9 if self._end else -np.inf
+        parts = frames.parts
         for row in range(len(frames)):
             if frames.times[row] < due:
                 continue
             if self._end == 2 * self._capacity:  # the later half moves to the front
-                for rows in self._rows:
-                    if rows is not None:
-                        rows[: self._capacity] = rows[self._capacity :]
+                for rows in self._rows.values():
+                    rows[: self._capacity] = rows[self._capacity :]
                 self._begin, self._end = 0, self._capacity
-            for rows, part in zip(self._rows, frames.parts, strict=True):
-                if rows is not None and part is not None:
-                    rows[self._end] = part[row]
+            for name, part in parts.items():
+                if name in self._rows:
+                    self._rows[name][self._end] = part[row]
             self._end += 1
             self._begin = max(self._begin, self._end - self._capacity)
             due = frames.times[row] + self._spacing - 1e-9
 
     @property
     def _times(self) -> np.ndarray:
-        assert self._rows[0] is not None
-        return self._rows[0]
+        return self._rows["times"]
 
     @property
     def span(self) -> tuple[float, float]:
@@ -61,8 +58,7 @@ class History:
         stride = 1 if most is None else max(-(-(last - first) // most), 1)
         # counted from the end, so that the latest is always there
         rows = np.arange(last - 1, first - 1, -stride)[::-1] + self._begin
-        picked: list[Any] = [None if part is None else part[rows] for part in self._rows]
-        return Frames(*picked)
+        return from_parts({name: part[rows] for name, part in self._rows.items()}, self._units)
 
 
 def _room(part: np.ndarray, rows: int) -> np.ndarray:

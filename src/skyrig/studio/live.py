@@ -22,10 +22,12 @@ from skyrig.control.actuators import Actuators
 from skyrig.control.known import OPEN_LOOP
 from skyrig.control.stepped import Told
 from skyrig.elements import Pushes
+from skyrig.flight.assembly import flight_events
 from skyrig.flight.closed import make_controller
 from skyrig.flight.flight import FlightEvent
-from skyrig.flight.frames import Frames
+from skyrig.flight.frames import Frames, Poses
 from skyrig.programs import Program, Shapes
+from skyrig.rigs.layout import carried
 from skyrig.sim.events import raise_troubles
 from skyrig.sim.log import LOG_FULL, OK, Log
 from skyrig.sim.packing import Packing
@@ -82,6 +84,8 @@ class Live:
         self.tick = 0
         """How many control ticks have been flown."""
         self.rate = float(built.scenario.spec.loop.control_rate)
+        self._carried = carried(it.name for it in built.rig.layout.groups)
+        self._units = {kind.name: kind.unit for kind in built.rig.layout.signals}
         self.open_loop = built.controller.name == OPEN_LOOP
         per_tick = int(np.ceil(1 / self.rate / built.step - 1e-6))
         self.room = 8 * -(-(max(per_tick, min(TICKS * per_tick, 56)) + 8) // 8)
@@ -115,25 +119,28 @@ class Live:
 
     def start(self) -> Frames:
         """One frame of where it begins, and what is true there."""
-        groups = self.built.rig.bodies(self.built.state)
-        load, craft = groups["payload"].only(), groups["vehicles"]
-        length = np.asarray(self.built.rig.readings(self.built.state).get("cable.length", np.zeros(0)))
-        taut = self.built.rig.standing(self.built.state).get("taut", np.zeros(0, bool))
-        n, hover_at = self.built.rig.count, self.built.hover
-        wanted = self._aims.wanted(0, 1)
+        built = self.built
+        rig, hover_at = built.rig, built.hover
+        owners = {kind.name: kind.owner for kind in rig.layout.events}
+        standing = {f"{owners[kind]}.{kind}": who for kind, who in rig.standing(built.state).items()}
+        known = rig.readings(built.state) | standing
+        if hover_at is not None:
+            known |= hover_at.signals
+        signals = {}
+        for kind in rig.layout.signals:
+            # away from hover nobody knows before something is commanded
+            blank = np.full(kind.count, np.nan) if kind.unit else np.zeros(kind.count, bool)
+            signals[kind.name] = np.asarray(known.get(kind.name, blank))[None]
         return Frames(
             times=np.zeros(1),
-            payload_position=np.asarray(load.position)[None],
-            payload_attitude=np.asarray(load.attitude)[None],
-            vehicle_position=np.asarray(craft.position).T[None],
-            vehicle_attitude=np.asarray(craft.attitude).T[None],
-            # away from hover nobody knows before something is commanded
-            tension=np.full((1, len(length)), np.nan) if hover_at is None else hover_at.tension[None],
-            taut=np.asarray(taut)[None],
-            length=np.asarray(length)[None],
-            thrust=np.zeros((1, n)) if hover_at is None else hover_at.thrust[None],
-            wanted_position=None if wanted is None else wanted[0],
-            wanted_attitude=None if wanted is None else wanted[1],
+            bodies={
+                group: Poses(np.asarray(it.position).T[None], np.asarray(it.attitude).T[None])
+                for group, it in rig.bodies(built.state).items()
+            },
+            thrust=np.zeros((1, rig.count)) if hover_at is None else hover_at.thrust[None],
+            signals=signals,
+            wanted=self._wanted(0, 1),
+            units=self._units,
         )
 
     def advance(
@@ -202,35 +209,34 @@ class Live:
 
     def _pushes(self, since: Numbers) -> Pushes:
         """What pushes the rig from each of `since` on: the scenario and hands."""
-        n, hands = self.built.rig.count, self.hands
+        hands, group = self.hands, self._carried or "vehicles"
         forces, torques = self.built.disturbances.pushes(since)
-        still = {"payload": np.zeros((len(since), 1, 3)), "vehicles": np.zeros((len(since), n, 3))}
+        still = {it.name: np.zeros((len(since), it.count, 3)) for it in self.built.rig.layout.groups}
         forces, torques = {**still, **forces}, {**still, **torques}
-        forces["payload"] = forces["payload"] + (0.0 if hands.force is None else hands.force)
-        torques["payload"] = torques["payload"] + (0.0 if hands.torque is None else hands.torque)
+        forces[group] = forces[group] + (0.0 if hands.force is None else hands.force)
+        torques[group] = torques[group] + (0.0 if hands.torque is None else hands.torque)
         made = Outside(since, forces=forces, torques=torques).pushes(self.room)
         assert made is not None
         return made
 
     def _frames(self, record: Any, moved: dict[str, Track], times: Numbers, ends: Any, count: int) -> Frames:
         """Frames at the steps `ends`."""
-        load: Any = moved["payload"].one()
-        craft: Any = moved["vehicles"]
-        wanted = self._aims.wanted(self.tick + 1, count)
-        none = np.zeros((len(ends), 0))
         return Frames(
             times=times[ends + 1],
-            payload_position=load.position[ends],
-            payload_attitude=load.attitude[ends],
-            vehicle_position=craft.position[ends],
-            vehicle_attitude=craft.attitude[ends],
-            tension=record.signals["cable.tension"][ends] if "cable.tension" in record.signals else none,
-            taut=record.signals["cable.taut"][ends] if "cable.taut" in record.signals else none > 0,
-            length=record.signals["cable.length"][ends] if "cable.length" in record.signals else none,
+            bodies={
+                group: Poses(np.asarray(it.position)[ends], np.asarray(it.attitude)[ends])
+                for group, it in moved.items()
+            },
             thrust=record.thrust[ends],
-            wanted_position=None if wanted is None else wanted[0],
-            wanted_attitude=None if wanted is None else wanted[1],
+            signals={name: np.asarray(it)[ends] for name, it in record.signals.items()},
+            wanted=self._wanted(self.tick + 1, count),
+            units=self._units,
         )
+
+    def _wanted(self, first: int, count: int) -> dict[str, Poses]:
+        """Where what is carried shall be at ticks from `first` on."""
+        pose, group = self._aims.wanted(first, count), self._carried
+        return {} if pose is None or group is None else {group: Poses(pose[0][:, None], pose[1][:, None])}
 
     def _events(
         self, log: Any, times: Numbers, happen: Sequence[Poke | Cut], moved: dict[str, Track]
@@ -249,7 +255,7 @@ class Live:
         }
         start = self.built.state if self.tick == 0 else None
         found = events_of(self.built.rig, start, counted, times, happen, whole)
-        return [FlightEvent(it.time, it.kind, it.cable, it.impulse) for it in found]
+        return flight_events(self.built.rig.layout, found)
 
     def _check(self, log: Any, times: Numbers, moved: dict[str, Track]) -> None:
         if int(log.trouble) == OK and all(np.isfinite(it.position).all() for it in moved.values()):

@@ -7,9 +7,6 @@ import socket
 from pathlib import Path
 
 from skyrig.errors import InputError
-from skyrig.flight.flight import Flight
-from skyrig.scenario.mechanisms import Place, RigParts
-from skyrig.scenario.parse import parse, read_values
 
 TRIES = 50
 """Ports looked at, one after the other."""
@@ -21,17 +18,6 @@ def is_flight(what: str | Path) -> bool:
     with contextlib.suppress(OSError):
         return path.suffix == ".npz" or (path.is_dir() and (path / "flight.npz").exists())
     return False
-
-
-def parts_of(flight: Flight) -> RigParts:
-    """What a recorded flight's rig was made of, by the scenario it carries; files it names stay shut."""
-    if not flight.scenario:
-        raise InputError(f"The flight {flight.name!r} does not carry its scenario, so it cannot be drawn.")
-    where = f"scenario of the flight {flight.name!r}"
-    parts = parse(read_values(flight.scenario, where), where).rig.parts(Place(where))
-    if (parts.count, len(parts.tethers)) != (flight.rig.count, flight.cables.tension.shape[1]):
-        raise InputError(f"The {where} is of another rig than its arrays, so it cannot be drawn.")
-    return parts
 
 
 def free_port(host: str, port: int) -> int:

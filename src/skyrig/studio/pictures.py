@@ -106,9 +106,9 @@ def save(
         _fly_to(studio, at)
         studio.session.scrub(at)
         _wait_for_drawing(studio)
-        view, parts = studio.session.view(), studio.parts
-        if view is not None and parts is not None and file.suffix == ".png":
-            studio.cameras.close_up(client, view.frame, parts)
+        view, rig = studio.session.view(), studio.shown
+        if view is not None and rig is not None and file.suffix == ".png":
+            studio.cameras.close_up(client, view.frame, rig)
         _settle(client)
         if file.suffix == ".png":
             return write_whole(file, png(client))

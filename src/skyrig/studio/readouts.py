@@ -12,10 +12,13 @@ import numpy as np
 
 from skyrig.flight import meshes
 from skyrig.flight.flight import FlightEvent
+from skyrig.flight.frames import Frames
+from skyrig.flight.rig import RigData
 from skyrig.studio.engine import BROKEN, COMPILING, EMPTY, ENDED
 from skyrig.studio.session import View
 
 SHOWN_EVENTS = 60
+SHOWN_SIGNALS = 12
 _CELL = "padding:1px 6px 1px 0;white-space:nowrap"
 _NUMBER = f"{_CELL};text-align:right;font-variant-numeric:tabular-nums"
 _TEXT = "font-size:12.5px;line-height:1.45;padding:2px 12px 6px"
@@ -50,19 +53,19 @@ def message(text: str) -> str:
     return f'<div data-readout="message" style="{style}{colours}">{escape(text)}</div>'
 
 
-def numbers(view: View, cut: set[int]) -> str:
-    """Time, pace, where the payload is, and every cable's tension."""
+def numbers(view: View, rig: RigData | None, cut: set[int]) -> str:
+    """Time, pace, where what is carried is, every tether's tension, and the rig's own signals."""
     frame = view.frame
-    place = frame.payload_position[0]
+    place, name = frame.place[0], escape(frame.main_name)
     error = float(frame.error[0])
     rows = [
         _row("time", f"{frame.times[0]:.2f}", "s", "time"),
         _row("pace", "–" if np.isnan(view.pace) else f"{view.pace:.2f}", "x real time", "pace"),
-        *(_row(f"payload {axis}", f"{place[k]:z.3f}", "m", axis) for k, axis in enumerate("xyz")),
+        *(_row(f"{name} {axis}", f"{place[k]:z.3f}", "m", axis) for k, axis in enumerate("xyz")),
         _row("error", "–" if np.isnan(error) else f"{1e3 * error:.1f}", "mm", "error"),
     ]
     table = f'<table style="border-collapse:collapse">{"".join(rows)}</table>'
-    return f'<div style="{_TEXT}">{table}{_cables(view, cut)}</div>'
+    return f'<div style="{_TEXT}">{table}{_tethers(frame, rig, cut)}{_signals(frame, rig)}</div>'
 
 
 def log(events: Iterable[FlightEvent]) -> str:
@@ -70,10 +73,10 @@ def log(events: Iterable[FlightEvent]) -> str:
     rows = []
     for event in list(events)[::-1][:SHOWN_EVENTS]:
         words = _WORDS.get(event.kind, event.kind)
-        if event.cable is not None:
-            words = f"cable {event.cable} {words}"
-        if event.impulse:
-            words += f", {event.impulse:.3g} N s"
+        if event.index is not None and event.kind not in ("poke", "ground"):
+            words = f"{event.owner.removesuffix('s')} {event.index} {words}"
+        if event.value:
+            words += f", {event.value:.3g} {event.unit}".rstrip()
         rows.append(
             f'<tr data-event="{escape(event.kind)}"><td style="{_NUMBER}">{event.time:.3f}</td>'
             f'<td style="{_CELL}">{escape(words)}</td></tr>'
@@ -82,19 +85,39 @@ def log(events: Iterable[FlightEvent]) -> str:
     return f'<div data-readout="log" style="{_TEXT};max-height:170px;overflow-y:auto">{body}</div>'
 
 
-def _cables(view: View, cut: set[int]) -> str:
-    frame = view.frame
+def _tethers(frame: Frames, rig: RigData | None, cut: set[int]) -> str:
+    """A row for every tether of which a tension or whether it is taut is told."""
     rows = []
-    for k in range(frame.tension.shape[1]):
-        how = "cut" if k in cut else ("taut" if frame.taut[0, k] else "slack")
+    lines = [] if rig is None else zip(rig.tethers, rig.columns, frame.tethers(rig, cut), strict=True)
+    for j, (tether, k, line) in enumerate(lines):
+        if not any(f"{tether.name}.{what}" in frame.signals for what in ("tension", "taut")):
+            continue
+        how = "cut" if j in cut else ("taut" if line.taut else "slack")
         red, green, blue = meshes.colour(k)
+        name, key = escape(tether.name), "" if tether.name == "cable" else f"{escape(tether.name)}-"
         mark = f'<span style="color:rgb({red},{green},{blue})">&#9632;</span>'
         rows.append(
-            f'<tr><td style="{_CELL}">{mark} cable {k}</td>'
-            f'<td style="{_NUMBER}" data-readout="tension-{k}">{_shown(frame.tension[0, k])}</td>'
-            f'<td style="{_CELL}">N</td><td style="{_CELL}" data-readout="cable-{k}">{how}</td></tr>'
+            f'<tr><td style="{_CELL}">{mark} {name} {k}</td>'
+            f'<td style="{_NUMBER}" data-readout="{key}tension-{k}">{_shown(line.tension)}</td>'
+            f'<td style="{_CELL}">N</td><td style="{_CELL}" data-readout="{name}-{k}">{how}</td></tr>'
         )
     return f'<table style="border-collapse:collapse;margin-top:4px">{"".join(rows)}</table>'
+
+
+def _signals(frame: Frames, rig: RigData | None) -> str:
+    """The rig's own signals: all but those of its tethers."""
+    tethers = {it.name for it in rig.tethers} if rig is not None else set()
+    known = {f"{name}.{what}" for name in tethers for what in ("tension", "length", "taut")}
+    rows = []
+    for name, values in list(frame.signals.items())[:SHOWN_SIGNALS]:
+        if name in known:
+            continue
+        unit = frame.units.get(name, "1")
+        for k, value in enumerate(values[0][:SHOWN_SIGNALS]):
+            text = _shown(float(value)) if unit else ("yes" if value else "no")
+            words = escape(f"{name} {k}" if len(values[0]) > 1 else name)
+            rows.append(_row(words, text, escape("" if unit == "1" else unit), escape(f"{name}-{k}")))
+    return f'<table style="border-collapse:collapse;margin-top:4px">{"".join(rows)}</table>' if rows else ""
 
 
 def _row(name: str, value: str, unit: str, key: str) -> str:

@@ -1,4 +1,4 @@
-"""A rig in the browser: vehicles, payload, cables, where it shall be and where it has been."""
+"""A rig in the browser: vehicles, loads, tethers, where it shall be and where it has been."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import viser
 from skyrig.constants import GRAVITY
 from skyrig.flight import meshes
 from skyrig.flight.frames import Frames
-from skyrig.scenario.mechanisms import RigParts
+from skyrig.flight.records import TEAM
+from skyrig.flight.rig import RigData
 from skyrig.studio.cable_line import CableLine
-from skyrig.turns import between, turn
+from skyrig.turns import between
 
 Reals = npt.NDArray[np.float64]
 
@@ -43,31 +44,33 @@ class RigScene:
     Args:
         server: Whose scene.
         root: Name of the scene node, such as /rig.
-        parts: What the rig is made of.
+        rig: What is drawn.
         tint: A colour for everything, for a second rig beside the first; its own colours if None.
     """
 
     def __init__(
-        self, server: viser.ViserServer, root: str, parts: RigParts, tint: meshes.Colour | None = None
+        self, server: viser.ViserServer, root: str, rig: RigData, tint: meshes.Colour | None = None
     ) -> None:
-        self.parts, self.root = parts, root
+        self.rig, self.root = rig, root
         self._scene = server.scene
         self._opacity = None if tint is None else meshes.OVERLAY_OPACITY
         self._tint = tint
-        self._angle = np.zeros(parts.count)
+        self._angle = np.zeros(rig.count)
         self._time = 0.0
-        self._hover = parts.payload.mass * GRAVITY / max(parts.count, 1)
+        self._hover = max(rig.payload_mass * GRAVITY / max(rig.count, 1), 1e-6)
         self._nodes: list[Any] = []
         self._keep(server.scene.add_frame(root, show_axes=False))
-        self._payload = self._keep(server.scene.add_frame(f"{root}/payload", show_axes=False))
-        self.cargo = self._mesh(f"{root}/payload/body", meshes.payload(parts.payload.shape))
-        self._vehicles = [self._vehicle(k) for k in range(parts.count)]
-        self._rotors = [self._propeller(k) for k in range(parts.count)]
+        self._bodies: dict[str, list[Any]] = {
+            group: [self._load(group, k) for k in range(len(them))] for group, them in rig.loads.items()
+        }
+        self._bodies[TEAM] = [self._vehicle(k) for k in range(rig.count)]
+        self._rotors = [self._propeller(k) for k in range(rig.count)]
         self._ghost = self._wanted() if tint is None else None
-        self._cables = [CableLine(server, f"{root}/cable{k}", self._nodes) for k in range(len(parts.tethers))]
+        lines = range(len(rig.tethers))
+        self._tethers = [CableLine(server, f"{root}/tether{k}", self._nodes) for k in lines]
         self._labels = [
             self._keep(server.scene.add_label(f"{root}/label{k}", "", anchor="center-center", visible=False))
-            for k in range(len(parts.tethers))
+            for k in lines
             if tint is None
         ]
         self._flashes = self._points()
@@ -84,17 +87,18 @@ class RigScene:
 
         Args:
             frame: The moment.
-            cut: Cables that were cut by then.
-            struck: Cables with an impact lately, and how long ago (s).
+            cut: Tethers that were cut by then, by their number.
+            struck: Tethers with an impact lately, and how long ago (s).
             look: What to show.
         """
         now = float(frame.times[0])
-        place, pose = frame.payload_position[0], frame.payload_attitude[0]
-        self._payload.position, self._payload.wxyz = place, pose
-        for node, at, how in zip(
-            self._vehicles, frame.vehicle_position[0], frame.vehicle_attitude[0], strict=True
-        ):
-            node.position, node.wxyz = at, how
+        for group, poses in frame.bodies.items():
+            nodes = self._bodies.get(group)
+            if nodes is None:  # a group of which the rig says no more than that it is there
+                count = poses.position.shape[1]
+                nodes = self._bodies[group] = [self._load(group, k) for k in range(count)]
+            for node, at, how in zip(nodes, poses.position[0], poses.attitude[0], strict=True):
+                node.position, node.wxyz = at, how
         self._turn_rotors(frame, now)
         if self._ghost is not None:
             shown = look.ghost and frame.wanted_position is not None
@@ -102,26 +106,25 @@ class RigScene:
             if shown and frame.wanted_position is not None and frame.wanted_attitude is not None:
                 self._ghost.position, self._ghost.wxyz = frame.wanted_position[0], frame.wanted_attitude[0]
                 apart = float(frame.error[0]) + float(
-                    between(frame.wanted_attitude, frame.payload_attitude)[0]
+                    between(frame.wanted_attitude, frame.bodies[frame.main].attitude[:, 0])[0]
                 )
                 _visible(self._body, apart > 0.04)
-        ends = turn(pose, self.parts.points) + place
-        self._draw_cables(frame, ends, cut, look)
+        self._draw_tethers(frame, cut, look)
         for k, flash in enumerate(self._flashes):
             seen = k in struck
             _visible(flash, seen)
             if seen:
-                flash.position = ends[k]
+                flash.position = frame.end(self.rig.tethers[k].end)
                 flash.scale = 0.4 + 1.6 * (struck[k] / FLASH)
 
     def draw_trail(self, places: Reals, shown: bool) -> None:
-        """Where the payload has been, (T, 3)."""
+        """Where what is followed has been, (T, 3)."""
         _visible(self._trail, shown and len(places) > 1)
         if shown and len(places) > 1:
             _set_lines(self._trail, places)
 
     def draw_path(self, places: Reals | None, shown: bool) -> None:
-        """Where the payload shall go, (T, 3)."""
+        """Where it shall go, (T, 3)."""
         there = places is not None and len(places) > 1
         _visible(self._path, shown and there)
         if shown and places is not None and there:
@@ -157,16 +160,22 @@ class RigScene:
             )
         )
 
+    def _load(self, group: str, k: int) -> Any:
+        name = f"{self.root}/{group}{k}"
+        node = self._keep(self._scene.add_frame(name, show_axes=False))
+        self._mesh(f"{name}/body", meshes.payload(self.rig.shape(group, k)))
+        return node
+
     def _vehicle(self, k: int) -> Any:
         name = f"{self.root}/vehicle{k}"
         node = self._keep(self._scene.add_frame(name, show_axes=False))
-        for part, mesh in enumerate(meshes.airframe(self.parts.airframes[k], meshes.colour(k))):
+        for part, mesh in enumerate(meshes.airframe(self.rig.airframes[k], meshes.colour(k))):
             self._mesh(f"{name}/{part}", mesh)
         return node
 
     def _propeller(self, k: int) -> Any:
         """A vehicle's propellers, in its own frame: they stay in place even where drawing is slow."""
-        own = self.parts.airframes[k]
+        own = self.rig.airframes[k]
         rotors = own.rotor_count
         lifted = own.rotor_positions + [0.0, 0.0, 0.3 * (own.height or 0.25 * own.arm)]
         handles = []
@@ -199,7 +208,7 @@ class RigScene:
         if passed == 0.0:
             return
         for k, blades in enumerate(self._rotors):
-            own = self.parts.airframes[k]
+            own = self.rig.airframes[k]
             each = max(float(frame.thrust[0, k]), 0.0) / own.rotor_count / own.thrust_coefficient
             self._angle[k] += np.sqrt(each) / BLUR * passed
             # seen from above a rotor whose torque is about +z turns clockwise
@@ -209,10 +218,13 @@ class RigScene:
             blades.batched_wxyzs = turns.astype(np.float32)
 
     def _wanted(self) -> Any:
+        if self.rig.payload is None:
+            return None
+        shape = self.rig.payload.shape
         name = f"{self.root}/wanted"
         node = self._keep(self._scene.add_frame(name, show_axes=False, visible=False))
         own = (40, 130, 225)
-        edges = meshes.edges(self.parts.payload.shape)
+        edges = meshes.edges(shape)
         self._keep(
             self._scene.add_line_segments(
                 f"{name}/edges",
@@ -223,15 +235,15 @@ class RigScene:
             )
         )
         # only the outline while the payload is there: two faces in one place would flicker
-        self._body = self._mesh(f"{name}/body", meshes.payload(self.parts.payload.shape, own), 0.22, False)
+        self._body = self._mesh(f"{name}/body", meshes.payload(shape, own), 0.22, False)
         return node
 
     def _points(self) -> list[Any]:
-        size = 0.02 + 0.1 * float(np.max(np.linalg.norm(self.parts.points, axis=1), initial=0.0)) / 2
-        for k, point in enumerate(self.parts.points):
+        size = 0.02 + 0.1 * float(np.max(np.linalg.norm(self.rig.points, axis=1), initial=0.0)) / 2
+        for k, point in enumerate(self.rig.points if self.rig.carried is not None else ()):
             dot = meshes.merged([meshes.moved(meshes.ball(0.014, 6, 10), point)], meshes.colour(k))
-            self._mesh(f"{self.root}/payload/hold{k}", dot, None, False)
-        if not self.parts.tethers or self._tint is not None:
+            self._mesh(f"{self.root}/{self.rig.carried}0/hold{k}", dot, None, False)
+        if self._tint is not None:
             return []
         return [
             self._keep(
@@ -245,27 +257,25 @@ class RigScene:
                     visible=False,
                 )
             )
-            for k in range(len(self.parts.points))
+            for k in range(len(self.rig.tethers))
         ]
 
-    def _draw_cables(self, frame: Frames, ends: Reals, cut: set[int], look: Look) -> None:
-        for k, tether in enumerate(self.parts.tethers):
-            hook = turn(frame.vehicle_attitude[0, k], np.asarray([tether.start.point]))[0]
-            top = frame.vehicle_position[0, k] + hook
-            length, tension = float(frame.length[0, k]), float(frame.tension[0, k])
-            slack = not bool(frame.taut[0, k])
-            end = top - [0.0, 0.0, length] if k in cut else ends[k]
-            ratio = tension / self._hover if np.isfinite(tension) else 1.0
-            own = meshes.tension_colour(round(ratio, 1)) if look.by_tension else meshes.colour(k)
-            own = self._tint or (meshes.SLACK if slack else own)
-            self._cables[k].draw(top, end, length, slack and k not in cut, own)
-            if k < len(self._labels):
-                _visible(self._labels[k], look.labels)
+    def _draw_tethers(self, frame: Frames, cut: set[int], look: Look) -> None:
+        for j, (line, k) in enumerate(zip(frame.tethers(self.rig, cut), self.rig.columns, strict=True)):
+            own = meshes.colour(k)
+            if look.by_tension:
+                ratio = line.tension / self._hover if np.isfinite(line.tension) else 1.0
+                own = meshes.tension_colour(round(ratio, 1))
+            own = self._tint or (own if line.taut else meshes.SLACK)
+            self._tethers[j].draw(line.start, line.end, line.length, line.sags, own)
+            if j < len(self._labels):
+                _visible(self._labels[j], look.labels)
                 if look.labels:
-                    text = "cut" if k in cut else ("slack" if slack else f"{tension:.2f} N")
-                    if self._labels[k].text != text:
-                        self._labels[k].text = text
-                    self._labels[k].position = (top + end) / 2
+                    pull = f"{line.tension:.2f} N" if np.isfinite(line.tension) else ""
+                    text = "cut" if j in cut else (pull if line.taut else "slack")
+                    if self._labels[j].text != text:
+                        self._labels[j].text = text
+                    self._labels[j].position = (line.start + line.end) / 2
 
 
 def _visible(node: Any, shown: bool) -> None:

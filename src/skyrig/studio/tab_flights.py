@@ -71,15 +71,13 @@ class FlightsTab:
         return run
 
     def _export(self, event: Any) -> None:
-        flown, parts = self.studio.session.everything(), self.studio.parts
-        if flown is None or parts is None:
+        flown, rig = self.studio.session.everything(), self.studio.shown
+        if flown is None or rig is None:
             raise InputError("There is nothing to export yet.")
         frames, events = flown
         stride = -(-len(frames) // playback.MOST_FRAMES)
         name = self._name()
-        text = playback.page(
-            frames[::stride], parts, events, name, self.studio.look.dark, self.studio.overlaid
-        )
+        text = playback.page(frames[::stride], rig, events, name, self.studio.look.dark, self.studio.overlaid)
         event.client.send_file_download(f"{name}.html", text.encode("utf-8"), save_immediately=True)
 
     def _picture(self, event: Any) -> None:

@@ -57,18 +57,19 @@ class HandsTab:
 
     def renew(self) -> None:
         """Name the cables, vehicles and corners of another rig."""
-        parts = self.studio.parts
+        rig = self.studio.shown
         self._drop_handle()
         self.steer.value = False
-        if parts is None:
+        if rig is None:
             return
-        corners = [f"corner {k}" for k in range(len(parts.payload.shape.corners))]
-        points = [f"attachment {k}" for k in range(parts.count)]
-        self.corner.options = ("centre",) if parts.payload.is_point else (*points, *corners, "centre")
+        corners = [f"corner {k}" for k in range(len(rig.payload_corners))]
+        points = [f"attachment {k}" for k in range(len(rig.points))]
+        self.corner.options = ("centre",) if rig.payload_is_point else (*points, *corners, "centre")
         self.corner.value = self.corner.options[0]
-        self.cable.options = tuple(str(k) for k in range(len(parts.tethers))) or (NOBODY,)
+        cables = [k for k, it in zip(rig.columns, rig.tethers, strict=True) if it.name == "cable"]
+        self.cable.options = tuple(map(str, cables)) or (NOBODY,)
         self.cable.value = self.cable.options[0]
-        self.vehicle.options = tuple(str(k) for k in range(parts.count))
+        self.vehicle.options = tuple(str(k) for k in range(rig.count))
         self.vehicle.value = "0"
         self.share.value = 1.0
         self.force.value = self.torque.value = (0.0, 0.0, 0.0)
@@ -81,15 +82,15 @@ class HandsTab:
         from skyrig.sim import Poke
 
         self._flying()
-        parts = self.studio.parts
-        assert parts is not None
+        rig = self.studio.shown
+        assert rig is not None
         impulse = np.asarray(self.impulse.value, float)
         if not np.any(impulse):
             raise InputError("The impulse must not be zero (N s).")
         kind, _, number = self.corner.value.partition(" ")
-        places = {"corner": parts.payload.shape.corners, "attachment": parts.points}
+        places = {"corner": rig.payload_corners, "attachment": rig.points}
         point = np.zeros(3) if kind == "centre" else np.asarray(places[kind])[int(number)]
-        self.studio.session.do(Poke(0.0, impulse, point))
+        self.studio.session.do(Poke(0.0, impulse, point, rig.carried or "vehicles"))
 
     def _cut(self, event: Any) -> None:
         from skyrig.sim import Cut
@@ -101,11 +102,11 @@ class HandsTab:
 
     def _weaken(self, event: Any) -> None:
         self._flying()
-        parts = self.studio.parts
-        assert parts is not None
+        rig = self.studio.shown
+        assert rig is not None
 
         def weaker(hands: Any) -> Any:
-            share = np.ones(parts.count) if hands.share is None else np.array(hands.share)
+            share = np.ones(rig.count) if hands.share is None else np.array(hands.share)
             share[int(self.vehicle.value)] = self.share.value
             return corrected(hands, share=share)
 
@@ -136,12 +137,12 @@ class HandsTab:
         if scenario is None or scenario.motions.payload is None or view is None:
             self.steer.value = False
             raise InputError("The handle moves the payload's reference, and this scenario has none.")
-        parts, frame = scenario.parts, view.frame
+        rig, frame = self.studio.shown, view.frame
         assert frame.wanted_position is not None and frame.wanted_attitude is not None
         self._handle = self.studio.server.scene.add_transform_controls(
             "/handle",
             scale=HANDLE,
-            disable_rotations=parts.payload.is_point,
+            disable_rotations=rig is None or rig.payload_is_point,
             translation_limits=LIMITS,
             position=frame.wanted_position[0],
             wxyz=frame.wanted_attitude[0],

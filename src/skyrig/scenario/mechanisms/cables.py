@@ -75,7 +75,7 @@ class CableRig(Mechanism, frozen=True, kw_only=True, tag="cables"):
         return {"mechanism": "cables", **given, "cables": {"length": 0.5}}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CableParts(RigParts):
     """The parts of a rig on cables."""
 

@@ -31,6 +31,7 @@ class LinkRig(Mechanism, frozen=True, kw_only=True, tag="links"):
     ] = 0.0
 
     words: ClassVar[str] = "on rigid links"
+    rigid: ClassVar[bool] = True
     holds: ClassVar[tuple[str, str] | None] = ("attachments", "rigid")
 
     def parts(self, at: Place) -> LinkParts:
@@ -49,7 +50,7 @@ class LinkRig(Mechanism, frozen=True, kw_only=True, tag="links"):
         return {"mechanism": "links", **given}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LinkParts(RigParts):
     """The parts of a rig on rigid links."""
 
