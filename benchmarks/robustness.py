@@ -15,7 +15,7 @@ import numpy as np
 
 import skyrig
 from skyrig.control.known import OPEN_LOOP
-from skyrig.flight.many import Flights
+from skyrig.runs.batches import Flights
 from skyrig.scenario import Scenario, names
 
 DURATION = 10.0

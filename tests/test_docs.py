@@ -13,13 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pages import FENCE, write_files
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-FENCE = re.compile(
-    r"^(?P<indent> *)```(?P<language>\w+)(?: title=\"(?P<title>[\w.-]+)\")?[^\n]*\n(?P<body>.*?)^(?P=indent)```",
-    re.M | re.S,
-)
 
 
 def blocks(text: str, language: str) -> Iterator[tuple[int, str]]:
@@ -28,18 +25,6 @@ def blocks(text: str, language: str) -> Iterator[tuple[int, str]]:
         if match["language"] == language and not match["title"]:
             body = re.sub(rf"^{match['indent']}", "", match["body"], flags=re.M)
             yield text.count("\n", 0, match.start("body")), body
-
-
-def write_files(text: str, folder: Path) -> None:
-    """Write the files that a page shows."""
-    whole: dict[str, str] = {}
-    for match in FENCE.finditer(text):
-        if match["title"]:
-            body = re.sub(rf"^{match['indent']}", "", match["body"], flags=re.M)
-            before = whole.get(match["title"])
-            whole[match["title"]] = body if before is None else f"{before}\n\n{body}"
-    for name, body in whole.items():
-        (folder / name).write_text(body, encoding="utf-8")
 
 
 def commands(text: str) -> Iterator[list[str]]:

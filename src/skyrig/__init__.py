@@ -15,9 +15,10 @@ from skyrig.lazy import lazily as _lazily
 
 if TYPE_CHECKING:
     from skyrig import register
-    from skyrig.flight import Flight, fly
-    from skyrig.flight.many import Flights, fly_many
+    from skyrig.flight import Flight
     from skyrig.rigs import Cable, Linked, Slung, Winch, trim
+    from skyrig.runs import fly
+    from skyrig.runs.batches import Flights, fly_many
     from skyrig.scenario import Scenario, load
     from skyrig.sim import Cut, Effort, Poke, closed_loop, rollout
     from skyrig.vehicles import airframe, payload
@@ -29,9 +30,9 @@ _switches.set_defaults()
 # Names that need JAX are imported when first asked for: the command line answers fast without them.
 _ROOMS = {
     "Flight": "skyrig.flight",
-    "Flights": "skyrig.flight.many",
-    "fly": "skyrig.flight",
-    "fly_many": "skyrig.flight.many",
+    "Flights": "skyrig.runs.batches",
+    "fly": "skyrig.runs",
+    "fly_many": "skyrig.runs.batches",
     "Scenario": "skyrig.scenario",
     "load": "skyrig.scenario",
     "Cable": "skyrig.rigs",

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skyrig.planning.arrays import namespace
+from skyrig.arrays import namespace
 
 Array = Any
 """A NumPy or a JAX array."""

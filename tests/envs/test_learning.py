@@ -16,7 +16,7 @@ from skyrig.envs import build
 from skyrig.envs.observations import LOAD, VEHICLE
 from skyrig.envs.policy import Flown, Network, save
 from skyrig.envs.policy import load as load_policy
-from skyrig.flight.own import trace_in
+from skyrig.flight.trace import trace_in
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "learn_hover.py"
 

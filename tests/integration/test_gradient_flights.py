@@ -10,8 +10,8 @@ import pytest
 
 from skyrig.cli import main
 from skyrig.errors import InputError
-from skyrig.flight.closed import loop_arguments, make_controller
-from skyrig.flight.tuning import tune, usual
+from skyrig.runs.closed import loop_arguments, make_controller
+from skyrig.runs.tuning import tune, usual
 from skyrig.scenario import Scenario, load
 from skyrig.sim.tracking import QUICK, tracking
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from skyrig import InputError, fly, fly_many, load
-from skyrig.flight.columns import of_flight
-from skyrig.flight.many import Flights
+from skyrig.runs.batches import Flights
+from skyrig.runs.columns import of_flight
 from skyrig.scenario.vary import changes
 
 POKE = {"duration": 1.0, "happenings.0.time": 0.3}

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from browser_page import ARTEFACTS, HOVER, Watched, opened
 
-from skyrig.flight import Flight, fly
+from skyrig.flight import Flight
+from skyrig.runs import fly
 from skyrig.scenario import load, names
 
 pytestmark = pytest.mark.browser

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyrig.flight import fly
+from skyrig.runs import fly
 from skyrig.scenario import load
 from skyrig.studio.app import Studio
 from skyrig.studio.readouts import log, message, numbers, status

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from skyrig.flight import fly
 from skyrig.flight.frames import Frames, joined
+from skyrig.runs import fly
 from skyrig.scenario import Scenario, load
 from skyrig.sim import Cut, Poke
 from skyrig.studio import live as module

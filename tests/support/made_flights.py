@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 from made_up import filled
 
-from skyrig.flight.assembly import rig_data
 from skyrig.flight.flight import Cables, Flight, FlightEvent, Impact, Inputs, Track, Wanted
 from skyrig.flight.metrics import metrics
+from skyrig.runs.assembly import rig_data
 from skyrig.scenario import load
 from skyrig.turns import turn
 

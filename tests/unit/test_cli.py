@@ -16,10 +16,10 @@ from made_up import flight
 
 from skyrig.cli import COMMANDS, _each_by_itself, main
 from skyrig.flight import Flight, report
-from skyrig.flight import own as own_controllers
 from skyrig.flight.metrics import metrics
+from skyrig.flight.trace import Own
+from skyrig.runs import own as own_controllers
 from skyrig.scenario import bundled_text, load, names
-from skyrig.scenario.spec import Own
 
 GOOD = bundled_text("drop-open-loop")
 

@@ -12,7 +12,7 @@ from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
 from skyrig.flight import Flight, export, plots, report
 from skyrig.flight.compare import apart, compare
-from skyrig.flight.flying import fly, rotor_saturation
+from skyrig.runs.flying import fly, rotor_saturation
 from skyrig.scenario import Scenario, load
 
 

@@ -15,7 +15,7 @@ from made_up import replace
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from skyrig.errors import InputError
-from skyrig.flight import Flight, colours, export, meshes, playback, plots, report, sweep_plots
+from skyrig.flight import Flight, colours, export, meshes, playback, plots, report
 from skyrig.flight.compare import compare
 from skyrig.flight.frames import of_flight
 from skyrig.flight.plot_layout import STYLE
@@ -24,6 +24,7 @@ from skyrig.flight.tables import impact_rows, rows, texts
 from skyrig.flight.thinning import MOST_BYTES
 from skyrig.flight.units import number, shown
 from skyrig.flight.verdict import Verdict
+from skyrig.runs import sweep_plots
 from skyrig.scenario import load
 
 TEAMS = ("one-dragonfly-circle", "three-dragonflies-poke", "three-dragonflies-links", "six-dragonflies-box")
@@ -185,7 +186,7 @@ def test_tables_hold_thrusts_and_moments(poked: Flight, monkeypatch: pytest.Monk
 
 
 def test_texts_are_short_and_notebooks_get_more(poked: Flight) -> None:
-    from skyrig.flight.many import Flights
+    from skyrig.runs.batches import Flights
 
     scenario = load("three-dragonflies-poke")
     broke = Verdict("diverged", "The <state> turned non-finite.")

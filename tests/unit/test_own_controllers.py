@@ -8,7 +8,7 @@ import pytest
 
 from skyrig import InputError
 from skyrig.control import Command, Controller
-from skyrig.flight.own import made, trace
+from skyrig.runs.own import made, trace
 
 BUILT: Any = SimpleNamespace(weight=3.0)
 

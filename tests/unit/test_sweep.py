@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from skyrig import InputError, load
-from skyrig.flight.engines import ENGINES, check_engine, need
-from skyrig.flight.sweep import CHUNK, Folder, Part, Sweep, parse_grid
-from skyrig.flight.sweep_plots import rank_correlation, save_pictures, success_map
-from skyrig.flight.sweep_table import collected, shares, write_table
 from skyrig.flight.verdict import Verdict
+from skyrig.runs.engines import ENGINES, check_engine, need
+from skyrig.runs.sweep import CHUNK, Folder, Part, Sweep, parse_grid
+from skyrig.runs.sweep_plots import rank_correlation, save_pictures, success_map
+from skyrig.runs.sweep_table import collected, shares, write_table
 
 
 def asked(**changes) -> Sweep:

@@ -99,8 +99,8 @@ def _beside(wanted: Path, foreign: list[str]) -> str:
 def _flown(scenario: Scenario, controller: str | None, place: Path, debug: bool) -> Flight:
     """The flight; what goes wrong in somebody's own controller is told in one sentence."""
     from skyrig.extensions import fault
-    from skyrig.flight import own
-    from skyrig.flight.flying import fly as fly_scenario
+    from skyrig.runs import own
+    from skyrig.runs.flying import fly as fly_scenario
 
     try:
         given, trace = (None, None) if controller is None else own.load(controller)

@@ -56,8 +56,8 @@ def sweep(
     """
     from rich.console import Console
 
-    from skyrig.flight.engines import check_engine, flown, need
-    from skyrig.flight.sweep import CHUNK, Folder, Sweep, parse_grid
+    from skyrig.runs.engines import check_engine, flown, need
+    from skyrig.runs.sweep import CHUNK, Folder, Sweep, parse_grid
     from skyrig.scenario.vary import parse_vary
 
     known = changed(scenario, changes)
@@ -80,8 +80,8 @@ def sweep(
             folder.put(chunk, part)
             advance(sizes[chunk])
 
-    from skyrig.flight.sweep_plots import save_pictures
-    from skyrig.flight.sweep_table import collected, shares, write_table
+    from skyrig.runs.sweep_plots import save_pictures
+    from skyrig.runs.sweep_table import collected, shares, write_table
 
     table = collected(folder)
     console = Console(highlight=False)

@@ -14,7 +14,7 @@ from skyrig.cli.sweeps import Vary
 from skyrig.errors import InputError
 
 if TYPE_CHECKING:
-    from skyrig.flight.tuning import Tuned
+    from skyrig.runs.tuning import Tuned
 
 Parameters = Annotated[tuple[str, ...], tyro.conf.arg(metavar="GAIN")]
 
@@ -60,7 +60,7 @@ def tune(
             raise InputError(f"{place} is in the way: a folder is needed to write the gains to.")
     drawn: dict[str, Any] | None = dict(parse_vary(each) for each in vary) or None
 
-    from skyrig.flight.tuning import tune as descend
+    from skyrig.runs.tuning import tune as descend
 
     errors = Console(stderr=True)
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))

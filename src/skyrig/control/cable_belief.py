@@ -18,10 +18,10 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from skyrig.algebra import as_jax
+from skyrig.arrays import namespace
 from skyrig.control.cable_geometry import Spans
 from skyrig.control.estimate import Filter
 from skyrig.control.interface import axes
-from skyrig.planning.arrays import namespace
 
 TAUT, SLACK, CUT = 0, 1, 2
 """What a cable may be believed to be."""

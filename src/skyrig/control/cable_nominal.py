@@ -13,6 +13,7 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from skyrig.algebra import as_jax
+from skyrig.arrays import namespace
 from skyrig.control.interface import axes, components_first
 from skyrig.control.nominal import (
     apply_last,
@@ -25,7 +26,6 @@ from skyrig.control.nominal import (
 )
 from skyrig.control.sharing import Sharing, sharing
 from skyrig.planning import Sample, taylor
-from skyrig.planning.arrays import namespace
 from skyrig.planning.taylor import Series
 
 

@@ -15,13 +15,13 @@ from jaxtyping import Array, Float
 
 from skyrig import algebra
 from skyrig.algebra import as_jax, dot
+from skyrig.arrays import namespace
 from skyrig.control.attitude import heading_frame, turning, turning_moment, turning_spin, within_reach
 from skyrig.control.estimate import Estimate, Late
 from skyrig.control.feedback import accumulated, ahead, ease, limited, pid
 from skyrig.control.interface import axes, components_first
 from skyrig.control.nominal import heading_rate, second_derivative, upwards
 from skyrig.planning import taylor
-from skyrig.planning.arrays import namespace
 from skyrig.planning.taylor import Series
 from skyrig.rigs.bodies import Bodies
 

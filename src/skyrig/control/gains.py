@@ -10,9 +10,9 @@ from jaxtyping import Array
 
 from skyrig import checks
 from skyrig.algebra import as_jax
+from skyrig.arrays import is_jax, namespace
 from skyrig.control.interface import Noise
 from skyrig.errors import InputError
-from skyrig.planning.arrays import is_jax, namespace
 from skyrig.vehicles import Airframe
 
 

@@ -18,9 +18,9 @@ from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from skyrig.algebra import as_jax
+from skyrig.arrays import namespace
 from skyrig.errors import InputError
 from skyrig.planning import Sample
-from skyrig.planning.arrays import namespace
 from skyrig.rigs.bodies import Bodies
 
 Tree = TypeVar("Tree")

@@ -19,6 +19,7 @@ from jaxtyping import Array, Float
 
 from skyrig import algebra
 from skyrig.algebra import apply, cross
+from skyrig.arrays import namespace
 from skyrig.control.course import (
     CourseGains,
     CourseMemory,
@@ -41,7 +42,6 @@ from skyrig.control.interface import (
 )
 from skyrig.control.nominal import apply_last, heading_rate, motion, second_derivative, upwards
 from skyrig.planning import Sample
-from skyrig.planning.arrays import namespace
 from skyrig.rigs.bodies import Bodies
 
 ROUNDS = 4

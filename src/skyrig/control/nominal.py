@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skyrig.arrays import namespace
 from skyrig.planning import Sample, taylor
-from skyrig.planning.arrays import namespace
 from skyrig.planning.reference import body_rate
 from skyrig.planning.taylor import Series
 

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float
 
 from skyrig.algebra import as_jax, by_content
-from skyrig.planning.arrays import Array, namespace
+from skyrig.arrays import Array, namespace
 
 
 class Sharing(NamedTuple):

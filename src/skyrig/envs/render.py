@@ -11,9 +11,10 @@ from skyrig.envs.catalogue import CATALOGUE
 from skyrig.envs.environment import Environment, EnvState
 from skyrig.errors import InputError
 from skyrig.flight.colours import GREY, REFERENCE
-from skyrig.flight.frames import Frames, of_payload
+from skyrig.flight.frames import Frames, Poses
 from skyrig.flight.outlines import draw
 from skyrig.flight.rig import RigData, rig_data, sketched
+from skyrig.rigs.protocol import no_loads
 from skyrig.scenario import Scenario
 
 MODES = ["rgb_array"]
@@ -44,9 +45,8 @@ def outline_of(environment: Environment, task: str | None, scenario: Any) -> Rig
     if scenario is not None:
         known = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
         return rig_data(known.parts)
-    rig, count = environment.plants.rig, environment.count
-    hooks = np.zeros((count, 3)) if rig.hook is None else np.asarray(rig.hook)[..., 0].T
-    points = np.asarray(rig.attachment)[..., 0].T
+    plants, count = environment.plants, environment.count
+    hooks, points = np.asarray(plants.hook)[..., 0].T, np.asarray(plants.attachment)[..., 0].T
     thick = np.array([0.0, 0.0, 0.01])
     return sketched(
         payload_mass=1.0,
@@ -81,7 +81,7 @@ def picture(environment: Environment, state: EnvState, outline: RigData) -> npt.
         axes.plot(*wanted[:, None], marker="+", markersize=14, markeredgewidth=3, color=REFERENCE)
         if len(lines):
             axes.add_collection3d(Line3DCollection(lines, colors=GREY, linewidths=2.0))
-        draw(axes, outline, _frame(state), np.flatnonzero(np.asarray(state.rig.cut)).tolist())
+        draw(axes, outline, _frame(environment, state))
         time = float(state.tick) * environment.period
         figure.text(0.03, 0.94, f"{time:.2f} s", fontsize=10)
         for name, axis in zip("xyz", (axes.xaxis, axes.yaxis, axes.zaxis), strict=True):
@@ -91,23 +91,14 @@ def picture(environment: Environment, state: EnvState, outline: RigData) -> npt.
         return np.asarray(canvas.buffer_rgba())[..., :3].copy()
 
 
-def _frame(state: EnvState) -> Frames:
+def _frame(environment: Environment, state: EnvState) -> Frames:
     """The moment as what is drawn."""
-    rig = state.rig
-    count = rig.length.shape[0]
-    load, team = rig.payload, rig.vehicles
-    return of_payload(
-        times=np.zeros(1),
-        payload=(_first(load.position), _first(load.attitude)),
-        vehicles=(_first(team.position), _first(team.attitude)),
-        thrust=np.zeros((1, count)),
-        signals={
-            "cable.taut": np.asarray(rig.taut, dtype=bool)[None],
-            "cable.length": np.asarray(rig.length, dtype=float)[None],
-        },
-    )
-
-
-def _first(leaf: Any) -> npt.NDArray[np.float64]:
-    """(3,) or (3, n) as (1, 3) or (1, n, 3)."""
-    return np.asarray(leaf, dtype=np.float64).T[None]
+    rig = environment.plants.pick(state.plant).rig
+    groups = {
+        name: Poses(*(np.asarray(leaf, dtype=float).T[None] for leaf in (it.position, it.attitude)))
+        for name, it in rig.bodies(state.rig).items()
+    }
+    # how lines run does not depend on the thrust
+    signals = rig.signals(0.0, state.rig, no_loads(rig.count, rig.like(state.rig)))
+    told = {name: np.asarray(it)[None] for name, it in signals.items()}
+    return Frames(np.zeros(1), groups, np.zeros((1, rig.count)), told)

@@ -15,8 +15,8 @@ from skyrig.constants import GRAVITY
 from skyrig.flight import distances
 from skyrig.flight.flight import Flight
 from skyrig.flight.impacts import least_impulse
+from skyrig.flight.limits import Limits
 from skyrig.flight.verdict import verdict
-from skyrig.scenario.spec import Limits
 from skyrig.turns import between, tilted
 
 Window = tuple[float, float]

@@ -14,7 +14,7 @@ from skyrig.flight.flight import Flight
 from skyrig.flight.units import shown
 
 if TYPE_CHECKING:
-    from skyrig.flight.many import Flights
+    from skyrig.runs.batches import Flights
 
 BATCH = {
     "position_rmse": ("position error, rms", "m"),

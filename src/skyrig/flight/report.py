@@ -11,8 +11,8 @@ from skyrig.brief import html_table
 from skyrig.flight import playback, tables
 from skyrig.flight.flight import Flight
 from skyrig.flight.impacts import least_impulse, shown_events, shown_impacts
-from skyrig.flight.own import trace_in
 from skyrig.flight.storage import write_whole
+from skyrig.flight.trace import trace_in
 from skyrig.flight.units import shown
 
 MOST_EVENTS = 500

@@ -13,8 +13,7 @@ import numpy as np
 
 from skyrig.contacts import NONE, Contact, Outlines, named, outlines, touching
 from skyrig.flight.flight import Flight, RigData, Track
-from skyrig.scenario.limits import limits_of
-from skyrig.scenario.spec import Limits
+from skyrig.flight.limits import Limits, limits_of
 from skyrig.turns import between
 
 FLEW = "flew"

@@ -15,10 +15,11 @@ from msgspec import structs
 
 from skyrig.errors import FlightDiverged, InputError
 from skyrig.files import read_bundled
-from skyrig.flight import Flight, fly
+from skyrig.flight import Flight
 from skyrig.flight.metrics import demanded_attitude, rms
 from skyrig.papers.rotortm_impacts import Jolt, Series, jolts, series
 from skyrig.papers.rotortm_still import still_rates
+from skyrig.runs import fly
 from skyrig.scenario import Scenario
 from skyrig.turns import between, euler_angles, point_at
 

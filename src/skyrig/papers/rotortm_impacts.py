@@ -9,8 +9,8 @@ import numpy as np
 
 import skyrig
 from skyrig.flight import Flight
-from skyrig.flight.assembly import track
 from skyrig.flight.distances import tether_ends
+from skyrig.runs.assembly import track
 from skyrig.scenario import Scenario
 from skyrig.turns import turn
 

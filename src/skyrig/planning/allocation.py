@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
+from skyrig.arrays import Array, namespace
 from skyrig.errors import InputError
 from skyrig.planning import spline
-from skyrig.planning.arrays import Array, namespace
 
 
 def published(distances: Float[Array, " segments"], speed: Array, acceleration: Array) -> Array:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from jaxtyping import Float
 
+from skyrig.arrays import Array, Scalar, Vector, euler_angles, is_jax, namespace, numbers, positive
 from skyrig.errors import InputError
 from skyrig.planning import taylor
-from skyrig.planning.arrays import Array, Scalar, Vector, euler_angles, is_jax, namespace, numbers, positive
 from skyrig.planning.phase import Phase, phase
 from skyrig.planning.pytree import static
 from skyrig.planning.reference import Reference

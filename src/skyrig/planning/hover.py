@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from skyrig.arrays import Array, Scalar, Vector, euler_angles, is_jax, namespace, numbers, positive
 from skyrig.errors import InputError
-from skyrig.planning.arrays import Array, Scalar, Vector, euler_angles, is_jax, namespace, numbers, positive
 from skyrig.planning.reference import Reference, still
 from skyrig.planning.taylor import ORDER, Series
 

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 from jaxtyping import Float
 
-from skyrig.errors import InputError
-from skyrig.planning import smoothstep
-from skyrig.planning.arrays import (
+from skyrig.arrays import (
     Array,
     Scalar,
     Vector,
@@ -19,6 +17,8 @@ from skyrig.planning.arrays import (
     positive,
     whole,
 )
+from skyrig.errors import InputError
+from skyrig.planning import smoothstep
 from skyrig.planning.pytree import static
 from skyrig.planning.reference import Reference
 from skyrig.planning.taylor import ORDER, Series

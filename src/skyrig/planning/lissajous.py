@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from jaxtyping import Float
 
+from skyrig.arrays import Array, Scalar, Vector, euler_angles, namespace, numbers
 from skyrig.errors import InputError
 from skyrig.planning import taylor
-from skyrig.planning.arrays import Array, Scalar, Vector, euler_angles, namespace, numbers
 from skyrig.planning.phase import Phase, phase
 from skyrig.planning.reference import Reference, still
 from skyrig.planning.taylor import ORDER, Series

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from skyrig.errors import InputError
-from skyrig.planning import allocation as allocate
-from skyrig.planning import spline
-from skyrig.planning.arrays import (
+from skyrig.arrays import (
     Array,
     Scalar,
     Vector,
@@ -21,6 +18,9 @@ from skyrig.planning.arrays import (
     positive,
     whole,
 )
+from skyrig.errors import InputError
+from skyrig.planning import allocation as allocate
+from skyrig.planning import spline
 from skyrig.planning.pieces import Pieces
 from skyrig.planning.pytree import static
 from skyrig.planning.reference import Reference

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from jaxtyping import Float
 
+from skyrig.arrays import Array, Scalar, is_jax, namespace, numbers, positive, whole
 from skyrig.errors import InputError
 from skyrig.planning import smoothstep
-from skyrig.planning.arrays import Array, Scalar, is_jax, namespace, numbers, positive, whole
 from skyrig.planning.pytree import Tree, static
 from skyrig.planning.taylor import ORDER, Series, constant, variable
 

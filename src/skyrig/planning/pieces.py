@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from jaxtyping import Float
 
+from skyrig.arrays import Array, namespace
 from skyrig.planning import taylor
-from skyrig.planning.arrays import Array, namespace
 from skyrig.planning.pytree import Tree
 from skyrig.planning.taylor import Series
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from skyrig.arrays import Array, namespace
 from skyrig.planning import pytree, taylor
-from skyrig.planning.arrays import Array, namespace
 from skyrig.planning.taylor import ORDER, Series
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from jaxtyping import Float
 
+from skyrig.arrays import Array, Scalar, Vector, euler_angles, namespace, numbers
 from skyrig.planning import registry
-from skyrig.planning.arrays import Array, Scalar, Vector, euler_angles, namespace, numbers
 from skyrig.planning.lissajous import waves, whole_turns
 from skyrig.planning.phase import Phase
 from skyrig.planning.reference import Reference, still

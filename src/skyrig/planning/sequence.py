@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from skyrig.arrays import Array, Vector, is_jax, namespace
 from skyrig.errors import InputError
 from skyrig.planning import registry
-from skyrig.planning.arrays import Array, Vector, is_jax, namespace
 from skyrig.planning.pytree import leaves, static
 from skyrig.planning.reference import Reference, Sample, still
 from skyrig.planning.taylor import ORDER, Series

@@ -15,8 +15,8 @@ from math import comb
 import numpy as np
 from jaxtyping import Float
 
+from skyrig.arrays import Array, namespace
 from skyrig.planning import taylor
-from skyrig.planning.arrays import Array, namespace
 from skyrig.planning.taylor import Series
 
 

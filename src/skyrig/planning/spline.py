@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from skyrig.arrays import Array, namespace
 from skyrig.planning import hermite
-from skyrig.planning.arrays import Array, namespace
 from skyrig.planning.pieces import Pieces
 from skyrig.planning.taylor import Series
 

@@ -14,9 +14,9 @@ import numpy as np
 from jaxtyping import Float
 
 from skyrig import checks, files
+from skyrig.arrays import Array
 from skyrig.checks import nearest
 from skyrig.errors import InputError
-from skyrig.planning.arrays import Array
 from skyrig.planning.pieces import Pieces
 from skyrig.planning.pytree import static
 from skyrig.planning.reference import Reference

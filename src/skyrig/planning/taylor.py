@@ -14,7 +14,7 @@ import math
 import numpy as np
 from jaxtyping import Float
 
-from skyrig.planning.arrays import Array, namespace
+from skyrig.arrays import Array, namespace
 
 ORDER = 6
 """Highest derivative that references carry: exact body accelerations of a cable rig ask for the sixth."""

@@ -1,13 +1,9 @@
-"""What a flight is judged by, checked and read back from a flight's own scenario."""
+"""Whether what a flight is judged by makes sense."""
 
 from __future__ import annotations
 
-import msgspec
-
-from skyrig import files
-from skyrig.errors import InputError
 from skyrig.scenario.sentences import refuse
-from skyrig.scenario.spec import Limits, Spec
+from skyrig.scenario.spec import Spec
 
 
 def check_limits(spec: Spec, where: str) -> None:
@@ -20,11 +16,3 @@ def check_limits(spec: Spec, where: str) -> None:
                 "verdict.arena",
                 f"must give its lowest corner first, but along {axis} it goes from {low:g} to {high:g}",
             )
-
-
-def limits_of(text: str) -> Limits:
-    """The limits in a scenario's YAML `text`; those of a scenario that says nothing if it cannot be read."""
-    try:
-        return msgspec.convert(files.read_yaml(text, "scenario").get("verdict", {}), Limits)
-    except (InputError, msgspec.ValidationError, AttributeError):
-        return Limits()

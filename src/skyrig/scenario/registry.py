@@ -8,7 +8,7 @@ from typing import Annotated, Any, Union
 from msgspec import defstruct
 
 from skyrig.errors import InputError
-from skyrig.scenario.fields import Part, unit
+from skyrig.fields import Part, unit
 from skyrig.scenario.mechanisms.base import Mechanism
 from skyrig.scenario.mechanisms.cables import CableRig
 from skyrig.scenario.mechanisms.links import LinkRig

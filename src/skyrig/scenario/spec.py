@@ -10,7 +10,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from skyrig.scenario.fields import Index, Part, Point, Positive, Share, Turn, unit
+from skyrig.fields import Index, Part, Point, Positive, Share, Turn, unit
+from skyrig.flight.limits import Limits
+from skyrig.flight.trace import Own
 from skyrig.scenario.mechanisms.base import Mechanism
 
 VERSION = 1
@@ -25,14 +27,6 @@ class Held(Part, frozen=True, kw_only=True):
         str | list[float], unit("N", "A number a vehicle, 'weight' (its own), or 'trim' (of the whole rig)")
     ] = "trim"
     moment: Annotated[list[Point] | None, unit("N m", "Rotor moments in the vehicles' frames")] = None
-
-
-class Own(Part, frozen=True, kw_only=True):
-    """A controller of somebody's own that flew in place of the named one: a trace, which runs nothing."""
-
-    name: Annotated[str, unit("", "What it is called, in its file")]
-    file: Annotated[str | None, unit("", "Python file it came from, if from one")] = None
-    sha256: Annotated[str | None, unit("", "Hash of that file as it was")] = None
 
 
 class Uses(Part, frozen=True, kw_only=True):
@@ -117,21 +111,6 @@ class Noise(Part, frozen=True, kw_only=True):
     velocity: Annotated[float, unit("m/s", "Of velocities", ge=0, le=10)] = 0.0
     attitude: Annotated[float, unit("rad", "Of attitudes, about each axis", ge=0, le=1)] = 0.0
     rate: Annotated[float, unit("rad/s", "Of body rates", ge=0, le=10)] = 0.0
-
-
-class Limits(Part, frozen=True, kw_only=True):
-    """What a flight is judged by, besides collisions and a lost load."""
-
-    ground: Annotated[
-        Literal["none"] | float, unit("m", "Height that bodies stay above, or 'none'; 0 if left out")
-    ] = 0.0
-    arena: Annotated[
-        tuple[Point, Point] | None, unit("m", "Lowest and highest corner of a box that bodies stay in")
-    ] = None
-    position: Annotated[float, unit("m", "How close to its reference a flight must end", gt=0)] = 0.5
-    attitude: Annotated[
-        float, unit("rad", "The same of the payload's attitude; pi for any", gt=0, le=3.1416)
-    ] = 1.0
 
 
 class Poke(Part, frozen=True, kw_only=True, tag_field="type", tag="poke"):

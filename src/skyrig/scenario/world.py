@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from skyrig.scenario.fields import Part, Point, unit
+from skyrig.fields import Part, Point, unit
 from skyrig.scenario.sentences import nearest, refuse, shown
 
 if TYPE_CHECKING:

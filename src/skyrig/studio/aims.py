@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from skyrig.control.interface import Command, Controller, Target, targets
 from skyrig.control.known import OPEN_LOOP
-from skyrig.flight.flying import held
 from skyrig.planning import hover
+from skyrig.runs.flying import held
 from skyrig.turns import euler_angles
 
 if TYPE_CHECKING:

@@ -22,12 +22,12 @@ from skyrig.control.actuators import Actuators
 from skyrig.control.known import OPEN_LOOP
 from skyrig.control.stepped import Told
 from skyrig.elements import Pushes
-from skyrig.flight.assembly import flight_events
-from skyrig.flight.closed import make_controller
 from skyrig.flight.flight import FlightEvent
 from skyrig.flight.frames import Frames, Poses
 from skyrig.programs import Program, Shapes
 from skyrig.rigs.layout import carried
+from skyrig.runs.assembly import flight_events
+from skyrig.runs.closed import make_controller
 from skyrig.sim.events import raise_troubles
 from skyrig.sim.log import LOG_FULL, OK, Log
 from skyrig.sim.packing import Packing

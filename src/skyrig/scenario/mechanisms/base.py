@@ -14,8 +14,8 @@ import numpy as np
 
 from skyrig.brief import brief
 from skyrig.checks import Numbers
+from skyrig.fields import Part, Vehicle, unit
 from skyrig.rigs.layout import Tether
-from skyrig.scenario.fields import Part, Vehicle, unit
 from skyrig.scenario.mechanisms.place import Place
 from skyrig.scenario.sentences import refuse
 from skyrig.vehicles import Airframe

@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 
 from skyrig.checks import Numbers
+from skyrig.fields import Length, Part, Payload, Point, unit
 from skyrig.rigs.layout import End, Tether
-from skyrig.scenario.fields import Length, Part, Payload, Point, unit
 from skyrig.scenario.mechanisms.base import Mechanism, Place, RigParts
 from skyrig.vehicles import Payload as Load
 

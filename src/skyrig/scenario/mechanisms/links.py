@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 
 from skyrig.checks import Numbers
-from skyrig.scenario.fields import Payload, Point, unit
+from skyrig.fields import Payload, Point, unit
 from skyrig.scenario.mechanisms.base import Mechanism, Place, RigParts
 from skyrig.scenario.sentences import refuse
 from skyrig.vehicles import Payload as Load

@@ -12,7 +12,7 @@ import numpy as np
 from skyrig import files
 from skyrig.checks import Numbers
 from skyrig.errors import InputError
-from skyrig.scenario.fields import Payload, Vehicle
+from skyrig.fields import Payload, Vehicle
 from skyrig.scenario.sentences import nearest, refuse, shown
 from skyrig.vehicles import Airframe, airframe_names, payload_names
 from skyrig.vehicles import Payload as Load

@@ -9,9 +9,9 @@ import numpy as np
 
 from skyrig import control
 from skyrig.errors import InputError
-from skyrig.flight.assembly import assemble
 from skyrig.flight.flight import Flight, Inputs
-from skyrig.flight.own import need_none
+from skyrig.runs.assembly import assemble
+from skyrig.runs.own import need_none
 from skyrig.sim.loop import closed_loop
 from skyrig.sim.pilot import Noise
 from skyrig.sim.preparation import Outside

@@ -12,11 +12,11 @@ import numpy as np
 from skyrig.algebra import as_jax
 from skyrig.contacts import Outlines
 from skyrig.control.interface import Target, targets
-from skyrig.flight.assembly import rig_data
-from skyrig.flight.rows import Row, noisy
+from skyrig.flight.limits import Limits
 from skyrig.flight.verdict import outlines_of
 from skyrig.planning import Reference, Sample
-from skyrig.scenario.spec import Limits
+from skyrig.runs.assembly import rig_data
+from skyrig.runs.rows import Row, noisy
 from skyrig.sim import many
 from skyrig.sim.pilot import Crew, Noise, Surroundings
 from skyrig.sim.plan import Acts, Poke, bucket

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from skyrig import extensions
 from skyrig.errors import InputError
-from skyrig.files import read_yaml
+from skyrig.flight.trace import Own
 from skyrig.scenario.sentences import shown
-from skyrig.scenario.spec import Own
 
 if TYPE_CHECKING:
     from skyrig.scenario.build import Built
@@ -76,16 +72,6 @@ def trace(given: Any) -> Own:
     here = Path.cwd()
     file = path.relative_to(here) if path.is_relative_to(here) else path
     return Own(name=name, file=str(file), sha256=extensions.hash_of(path))
-
-
-def trace_in(scenario: str) -> Own | None:
-    """Whose own controller flew, by a flight's scenario as YAML; None if nobody's."""
-    try:
-        controller = read_yaml(scenario, "scenario").get("controller")
-        own = controller.get("own") if isinstance(controller, Mapping) else None
-        return None if own is None else msgspec.convert(own, Own)
-    except (InputError, msgspec.ValidationError):
-        return None
 
 
 def need_none(own: Own | None, where: str, name: str) -> None:

@@ -9,8 +9,8 @@ import jax
 import numpy as np
 
 from skyrig.flight.flight import Flight
+from skyrig.flight.limits import Limits
 from skyrig.flight.verdict import DIVERGED, Verdict, judge, outcome_of_lane
-from skyrig.scenario.spec import Limits
 from skyrig.sim.log import LOG_FULL, OK, TOO_FAST, TOO_MANY, UNSOLVED
 from skyrig.sim.tally import Tally
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from skyrig.flight.columns import merged
-from skyrig.flight.engines import need
 from skyrig.flight.storage import write_whole
-from skyrig.flight.sweep import CHUNK, TABLE, Folder, Sweep
 from skyrig.flight.units import shown
 from skyrig.flight.verdict import FLEW, WORDS, Verdict
+from skyrig.runs.columns import merged
+from skyrig.runs.engines import need
+from skyrig.runs.sweep import CHUNK, TABLE, Folder, Sweep
 
 Table = dict[str, np.ndarray]
 

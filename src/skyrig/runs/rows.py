@@ -18,8 +18,8 @@ from skyrig import control
 from skyrig.contacts import hull_size
 from skyrig.control.actuators import Actuators
 from skyrig.control.known import OPEN_LOOP
-from skyrig.flight.closed import make_controller, outside_of
 from skyrig.flight.rig import rig_data
+from skyrig.runs.closed import make_controller, outside_of
 from skyrig.scenario.build import Built, assembled, make_start, make_teams
 from skyrig.scenario.scenario import Scenario
 from skyrig.scenario.spec import Cut, Poke

@@ -15,12 +15,12 @@ import numpy as np
 
 from skyrig.control.interface import Target
 from skyrig.errors import FlightDiverged, InputError
-from skyrig.flight import columns as tables
-from skyrig.flight.columns import Columns
-from skyrig.flight.flying import fly
-from skyrig.flight.gather import batch_of
-from skyrig.flight.rows import Row, Workshop
 from skyrig.flight.verdict import DIVERGED, FLEW, NOT_FLOWN, Verdict
+from skyrig.runs import columns as tables
+from skyrig.runs.batch_arrays import batch_of
+from skyrig.runs.columns import Columns
+from skyrig.runs.flying import fly
+from skyrig.runs.rows import Row, Workshop
 from skyrig.scenario import Scenario
 from skyrig.scenario.vary import Distribution, changes, drawn
 from skyrig.sim.batch import CHUNK

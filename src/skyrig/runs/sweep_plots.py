@@ -16,9 +16,9 @@ from matplotlib.ticker import MaxNLocator
 from skyrig.flight.colours import COLOURS
 from skyrig.flight.plot_layout import STYLE
 from skyrig.flight.storage import write_whole
-from skyrig.flight.sweep_table import Table
 from skyrig.flight.units import fitting
 from skyrig.flight.verdict import FLEW
+from skyrig.runs.sweep_table import Table
 
 SHOWN = {
     "position_rmse": ("position error,\nrms", "m"),

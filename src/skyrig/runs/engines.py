@@ -19,7 +19,7 @@ import msgspec
 
 from skyrig import checks, extensions
 from skyrig.errors import InputError
-from skyrig.flight.sweep import Part, Sweep
+from skyrig.runs.sweep import Part, Sweep
 
 ENGINES = ("batch", "processes", "ray")
 _NEEDS = {"processes": ("joblib", "sweep"), "ray": ("ray", "cluster")}
@@ -52,7 +52,7 @@ def fly_rows(
 @lru_cache(maxsize=2)
 def _flyer(scenario: bytes, where: str, count: int) -> Any:
     """Kept from chunk to chunk, as it keeps what it builds."""
-    from skyrig.flight.many import Flyer
+    from skyrig.runs.batches import Flyer
     from skyrig.scenario import Scenario
 
     return Flyer(Scenario.from_dict(msgspec.json.decode(scenario), where), count)

@@ -15,13 +15,13 @@ import skyrig
 from skyrig.constants import GRAVITY
 from skyrig.control import HeldCommands
 from skyrig.control.known import OPEN_LOOP
-from skyrig.flight import own
-from skyrig.flight.closed import fly_closed_loop, make_controller
 from skyrig.flight.flight import Flight
 from skyrig.flight.metrics import metrics
 from skyrig.flight.thinning import thinned
+from skyrig.flight.trace import Own
+from skyrig.runs import own
+from skyrig.runs.closed import fly_closed_loop, make_controller
 from skyrig.scenario import Scenario
-from skyrig.scenario.spec import Own
 from skyrig.scenario.uses import uses_of
 
 if TYPE_CHECKING:
