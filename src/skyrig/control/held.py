@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import jax
 import numpy as np
 import numpy.typing as npt
 
@@ -27,4 +28,8 @@ class HeldCommands:
     @property
     def target(self) -> Target:
         """The rows as targets of ticks, for a controller that passes them on."""
-        return Target(None, None, Command(as_jax(self.thrust), as_jax(np.swapaxes(self.moment, 1, 2))))
+        rows = [
+            Command(as_jax(push), as_jax(twist.T.copy()))
+            for push, twist in zip(self.thrust, self.moment, strict=True)
+        ]
+        return Target(None, None, jax.tree.map(lambda *leaves: as_jax(np.stack(leaves)), *rows))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
-from skyrig.control.interface import Command, Controller, Target, targets
+from skyrig.control import HeldCommands
+from skyrig.control.interface import Controller, Target, targets
 from skyrig.control.known import OPEN_LOOP
 from skyrig.planning import hover
 from skyrig.runs.flying import held
@@ -53,12 +53,8 @@ class Aims:
         """
         ticks = tick + np.arange(self.count)
         if self.open_loop:
-            thrust, moment = held(self.built, ticks / self.rate)
-            rows = [
-                Command(jnp.asarray(push), jnp.asarray(twist.T))
-                for push, twist in zip(thrust, moment, strict=True)
-            ]
-            return Target(None, None, jax.tree.map(lambda *leaves: np.stack(leaves), *rows))
+            times = ticks / self.rate
+            return HeldCommands(times, *held(self.built, times)).target
         if pose is not None and self.built.reference is not None:
             return self._glide(tick, fly, pose)
         self._gliding = None
