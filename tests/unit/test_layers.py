@@ -79,3 +79,11 @@ SWITCH = re.compile(
 def test_nobody_asks_what_a_rig_is(path: Path) -> None:
     found = [line for line in path.read_text(encoding="utf-8").splitlines() if SWITCH.search(line)]
     assert not found, found
+
+
+def test_the_drawing_of_the_rooms_is_as_they_are() -> None:
+    docs = ROOT.parents[1] / "docs"
+    space: dict[str, object] = {"__name__": "rooms", "__file__": str(docs / "rooms.py")}
+    exec(compile((docs / "rooms.py").read_text(encoding="utf-8"), "rooms.py", "exec"), space)
+    assert tuple(space["ROOMS"]) == ROOMS  # type: ignore[arg-type]
+    assert space["drawing"]() == (docs / "rooms.svg").read_text(encoding="utf-8")  # type: ignore[operator]

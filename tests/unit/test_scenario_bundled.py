@@ -95,9 +95,9 @@ def test_it_builds_into_a_rig_that_can_hover_there(name: str) -> None:
     place = built.reference.start.position[0] if said is None else said.position
     assert np.allclose(payload.position, place)
     if scenario.parts.mechanism == "cables":
-        ends = np.asarray(payload.position) + scenario.parts.attachments
+        ends = np.asarray(payload.position) + scenario.parts.points
         apart = np.linalg.norm(np.asarray(vehicles.position).T - ends, axis=1)
-        assert np.allclose(apart, [cable.length for cable in scenario.parts.cables])
+        assert np.allclose(apart, scenario.parts.lengths)
 
 
 def test_reading_checking_and_describing_need_no_jax() -> None:

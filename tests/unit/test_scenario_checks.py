@@ -163,7 +163,7 @@ FREE = {"controller": "open-loop", "reference": None, "duration": 1.0}
             scenario(happenings=[{"type": "cut", "time": 1, "cable": 3}]),
             "happenings[0].cable must be from 0 to 2",
         ),
-        (scenario(rig=LINKS, happenings=[{"type": "cut", "time": 1, "cable": 0}]), "has rigid links"),
+        (scenario(rig=LINKS, happenings=[{"type": "cut", "time": 1, "cable": 0}]), "is on rigid links"),
         (scenario(happenings=[{"type": "winch", "time": 1, "length": 1}]), "must be one with a winch"),
         (scenario(happenings=[{"type": "wrench"}]), "must have a force (N) or a torque (N m)"),
         (

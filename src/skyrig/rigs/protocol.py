@@ -121,6 +121,10 @@ class Rig(eqx.Module):
         """The layout's signals, (count, *batch) each."""
         return {}
 
+    def stored(self, state: Any) -> Array | float:
+        """Energy held in joints, such as stretched bands (J), (*batch); rigid joints hold none."""
+        return 0.0
+
     def readings(self, state: Any) -> dict[str, Array]:
         """What the rig itself tells a controller beside where its bodies are, such as its cables' lengths."""
         return {}

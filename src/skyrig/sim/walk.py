@@ -100,7 +100,7 @@ class Walk(eqx.Module):
     states: Any
     record: Record
     log: Log
-    times_shift: Float[Array, " rows"]
+    times_shift: Float[Array, " rows"] | None
     """Zero, with the derivative of each impact's time (s)."""
     memory: Any
     """The pilot's, at the end."""
