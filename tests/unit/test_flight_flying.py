@@ -135,7 +135,8 @@ def test_the_report_stands_alone_and_escapes_what_it_quotes(poked: Flight, tmp_p
 
     nasty = replace(poked, name="<script>alert(1)</script>", scenario='name: "<b>&"\n')
     text = report.write_report(nasty, tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "<script" not in text and "&lt;script&gt;" in text and "&lt;b&gt;&amp;" in text
+    assert "<script>alert" not in text and "&lt;script&gt;" in text and "&lt;b&gt;&amp;" in text
+    assert text.count("<script") == 2, "the player and its numbers, though no scenario tells of the rig"
     sources = re.findall(r'(?:src|href)="([^"]*)"', text)
     assert len(sources) == 6 and all(source.startswith("data:image/png;base64,") for source in sources)
     assert base64.b64decode(sources[0].split(",")[1]).startswith(b"\x89PNG")
