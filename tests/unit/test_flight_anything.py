@@ -78,7 +78,7 @@ def test_pictures_show_what_there_is(flight: Flight, tmp_path: Path) -> None:
     assert names == {"path", "error", "attitudes", "thrusts", "signals"}
     figure = plots.figure_of(flight, "signals")
     assert figure is not None and len(figure.axes) == 3
-    assert figure.axes[0].get_ylabel() == "band\ntension (N)" and len(figure.axes[0].lines) == 2 + 2
+    assert figure.axes[0].get_ylabel() == "band.tension (N)" and len(figure.axes[0].lines) == 2 + 2
     path = plots.figure_of(flight, "path")
     assert path is not None
     assert {text.get_text() for text in path.legends[0].get_texts()} >= {"object", "vehicle 1", "reference"}
@@ -127,6 +127,15 @@ def test_contacts_count_where_they_are_known(flight: Flight) -> None:
     assert "vehicle 0 <span" in report.html(bare, {}) and "2 vehicles on rubber bands" in report.html(
         bare, {}
     )
+
+
+def test_cables_may_tell_of_their_tensions_alone() -> None:
+    flight = made_flight(duration=0.5, hits=((0.25, 1, 0.07),))
+    told = replace(flight, signals={"cable.tension": flight.signals["cable.tension"]})
+    assert told.cables.taut.all() and np.isnan(told.cables.length).all()
+    found = metrics(told)
+    assert found["verdict"]["word"] == "flew" and found["cables"] == flight.metrics["cables"]
+    assert plots.draw_all(told).keys() == plots.draw_all(flight).keys()
 
 
 def test_the_report_plays_it(flight: Flight) -> None:

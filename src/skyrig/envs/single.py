@@ -14,7 +14,7 @@ from skyrig.envs.many import Many
 from skyrig.envs.render import MODES, check_mode, outline_of, picture
 from skyrig.envs.spaces import action_box, key_of, observation_box, shaped
 from skyrig.errors import InputError
-from skyrig.flight.outlines import Outline
+from skyrig.flight.rig import RigData
 
 gymnasium = need("gymnasium")
 
@@ -46,7 +46,7 @@ class RigEnv(gymnasium.Env):
         self.render_mode = check_mode(render_mode)
         self.metadata = {**self.metadata, "render_fps": round(1 / self.environment.period)}
         self._looks = (self.TASK if environment is None else None, options.get("scenario"))
-        self._outline: Outline | None = None
+        self._outline: RigData | None = None
         self._give = giver(array_type)
         self._many = Many(self.environment, 1, "never", threads=1)
         self._begun = False

@@ -15,7 +15,7 @@ from skyrig.envs.many import Many
 from skyrig.envs.render import MODES, check_mode, outline_of, picture
 from skyrig.envs.spaces import action_box, key_of, observation_box, shaped
 from skyrig.errors import InputError
-from skyrig.flight.outlines import Outline
+from skyrig.flight.rig import RigData
 
 gymnasium = need("gymnasium")
 AutoresetMode = gymnasium.vector.AutoresetMode
@@ -67,7 +67,7 @@ class RigVectorEnv(gymnasium.vector.VectorEnv):
         self.metadata = {"render_modes": MODES, "render_fps": fps, "autoreset_mode": mode}
         self.render_mode = check_mode(render_mode)
         self._looks = (self.TASK if environment is None else None, options.get("scenario"))
-        self._outline: Outline | None = None
+        self._outline: RigData | None = None
         self.single_observation_space = observation_box(self.environment)
         self.single_action_space = action_box(self.environment)
         batch = gymnasium.vector.utils.batch_space
