@@ -15,7 +15,7 @@ from made_flights import made_flight
 
 from skyrig.cli import main
 from skyrig.errors import InputError
-from skyrig.flight import Flight, export, playback, plots, report
+from skyrig.flight import Flight, FlightEvent, export, playback, plots, report
 from skyrig.flight.compare import compare
 from skyrig.flight.frames import of_flight
 from skyrig.flight.metrics import metrics
@@ -83,6 +83,12 @@ def test_pictures_show_what_there_is(flight: Flight, tmp_path: Path) -> None:
     assert path is not None
     assert {text.get_text() for text in path.legends[0].get_texts()} >= {"object", "vehicle 1", "reference"}
     assert plots.draw(made_flight("three-dragonflies-links", duration=0.1), "signals") is None
+
+
+def test_words_that_somebody_made_up_are_drawn_as_they_stand(flight: Flight) -> None:
+    odd = tuple(FlightEvent(0.1 * k, f"$\\frac{k}" + 50 * "x", "gripper", 0) for k in range(20))
+    image = plots.draw(replace(flight, name="a $\\frac", events=odd), "signals")
+    assert image is not None and image.startswith(b"\x89PNG")
 
 
 def test_numbers_are_told_and_compared(flight: Flight) -> None:

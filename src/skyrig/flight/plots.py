@@ -22,7 +22,7 @@ from skyrig.flight.flight import Flight
 from skyrig.flight.impact_plot import impact
 from skyrig.flight.metrics import own_signals, slack_spans
 from skyrig.flight.path_plot import path
-from skyrig.flight.plot_layout import DASHES, STYLE, entry, finish, mark_events, open_up, rows
+from skyrig.flight.plot_layout import DASHES, STYLE, entry, finish, mark_events, open_up, plain, rows
 from skyrig.flight.storage import write_whole
 from skyrig.turns import between, euler_angles
 
@@ -143,7 +143,7 @@ def signals(flight: Flight) -> Figure | None:
         most = max(most, min(values.shape[1], MOST_LINES))
         unit = f" ({signal.unit})" if signal.unit not in ("", "1") else ""
         words = f"{name}{unit}"
-        axis.set_ylabel(words, fontsize=min(9.0, 9.0 * 18 / len(words)))
+        axis.set_ylabel(plain(words), fontsize=min(9.0, 9.0 * 18 / len(words)))
         open_up(axis, 1e-3)
     lines = [entry(str(k), color=of_vehicle(k), linestyle=DASHES[k % len(DASHES)]) for k in range(most)]
     handles = [*(lines if most > 1 else []), *mark_events(axes, flight)]
