@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 from browser_page import ARTEFACTS, HOVER, Watched, opened
+from made_anything import made_anything
 
-from skyrig.flight import Flight
+from skyrig.flight import Flight, playback
+from skyrig.flight.frames import of_flight
 from skyrig.runs import fly
 from skyrig.scenario import load, names
 
@@ -217,3 +219,26 @@ def test_dark_looks_labels_and_cameras(studio: str, open_page: Any) -> None:
     it.tick("Dark")
     it.tick("Tensions at the cables")
     assert it.complaints == []
+
+
+def test_a_rig_that_nobody_knows_plays_offline(browser: Any, tmp_path: Path) -> None:
+    flight = made_anything()
+    file = tmp_path / "anything.html"
+    file.write_text(playback.page(of_flight(flight, 30.0), flight.rig, flight.events, "anything"))
+    context = browser.new_context(offline=True, viewport={"width": 900, "height": 600})
+    it = Watched(context.new_page())
+    it.page.goto(file.as_uri())
+    it.wait("band-1", "it.includes('2.00 N')")
+    still = it.page.locator("canvas").screenshot(timeout=180_000)
+    it.page.evaluate(
+        """() => { const s = document.querySelector('[data-player="time"]'); s.value = 1.5;
+        s.dispatchEvent(new Event('input')); }"""
+    )
+    it.wait("time", "it === '1.50'")
+    it.wait("band-1", "it.includes('cut')")
+    it.wait("band-0", "it.includes('3.50 N')")
+    assert it.number("z") == pytest.approx(1.15, abs=2e-3)
+    assert it.page.locator("canvas").screenshot(timeout=180_000) != still
+    it.shoot("anything")
+    assert it.complaints == []
+    context.close()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from skyrig.flight.frames import Frames, joined
+from skyrig.flight.frames import Frames, from_parts
 from skyrig.runs import fly
 from skyrig.scenario import Scenario, load
 from skyrig.sim import Cut, Poke
@@ -21,7 +21,8 @@ def flown(live: Live, seconds: float) -> tuple[Frames, list]:
         more, new = live.advance(until - live.tick)
         frames.append(more)
         found += new
-    return joined(frames), found
+    whole = {name: np.concatenate([it.parts[name] for it in frames]) for name in frames[0].parts}
+    return from_parts(whole, frames[0].units), found
 
 
 @pytest.mark.parametrize(
@@ -45,9 +46,14 @@ def test_a_live_flight_is_the_same_flight(name: str, changes: dict) -> None:
     noisy = "noise.position" in changes  # other random numbers
     near = 0.02 if noisy else 1e-9
     np.testing.assert_allclose(frames.place, whole.payload.position[rows], atol=near)
-    np.testing.assert_allclose(frames.vehicle_attitude, whole.vehicles.attitude[rows], atol=10 * near)
+    np.testing.assert_allclose(
+        frames.bodies["vehicles"].attitude, whole.vehicles.attitude[rows], atol=10 * near
+    )
     if not noisy:
-        np.testing.assert_allclose(frames.signals["cable.tension"], whole.cables.tension[rows], atol=1e-7)
+        for signal in whole.signals.values():
+            assert signal.held or signal.unit in frames.units.values()
+        for signal, values in frames.signals.items():
+            np.testing.assert_allclose(values, whole.signals[signal][rows], atol=1e-7)
         assert [(event.kind, event.cable) for event in found] == [
             (event.kind, event.cable) for event in whole.events
         ]

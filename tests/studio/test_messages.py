@@ -216,8 +216,9 @@ def test_only_what_lies_in_the_folders_is_opened(
             client.put(button, True)
             until(lambda: refusal in told(studio))
     client.put("Or a path", str(folder / "odd"))
-    client.put("Open", True)
-    until(lambda: "scenario of the flight" in told(studio))  # it is let in, and carries no real scenario
+    client.put("Overlay", True)
+    until(lambda: studio.overlaid is not None)  # it is let in, and drawn though it carries no real scenario
+    studio.overlay(None)
     for text in (
         f"reference={{type: table, file: {tmp_path / 'secret.csv'}}}",
         f"reference={{type: table, file: secret.csv, directory: {tmp_path}}}",

@@ -36,6 +36,10 @@ def test_the_drop_is_that_of_the_paper(drop: Flight) -> None:
     assert np.allclose(impact.along, [1.969074253, 0.0], atol=1e-8)
     assert abs(impact.across[1] - impact.across[0]) < 1e-9, "nothing happens across the cable"
     assert np.linalg.norm(impact.momentum[1] - impact.momentum[0]) < 1e-12
+    (event,) = drop.events
+    assert (event.owner, event.index, event.unit, event.jump) == ("cable", 0, "N s", 0)
+    assert np.array_equal(drop.jumps["payload"].velocity[0, :, 0], impact.payload_velocity)
+    assert drop.signals["cable.tension"].unit == "N" and drop.signals["cable.taut"].values.dtype == bool
     change = 0.07 * np.linalg.norm(impact.payload_velocity[1] - impact.payload_velocity[0])
     assert abs(impact.impulse - change) < 1e-9
     assert np.isclose(drop.metrics["cables"][0]["slack_time"], impact.time)
@@ -135,7 +139,8 @@ def test_the_report_stands_alone_and_escapes_what_it_quotes(poked: Flight, tmp_p
 
     nasty = replace(poked, name="<script>alert(1)</script>", scenario='name: "<b>&"\n')
     text = report.write_report(nasty, tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "<script" not in text and "&lt;script&gt;" in text and "&lt;b&gt;&amp;" in text
+    assert "<script>alert" not in text and "&lt;script&gt;" in text and "&lt;b&gt;&amp;" in text
+    assert text.count("<script") == 2, "the player and its numbers, though no scenario tells of the rig"
     sources = re.findall(r'(?:src|href)="([^"]*)"', text)
     assert len(sources) == 6 and all(source.startswith("data:image/png;base64,") for source in sources)
     assert base64.b64decode(sources[0].split(",")[1]).startswith(b"\x89PNG")

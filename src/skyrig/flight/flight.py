@@ -92,12 +92,17 @@ class Flight:
 
     @property
     def cables(self) -> Cables:
-        """The cables' signals; no columns where there are none."""
-        none = np.zeros((len(self.times), 0))
-        tension, length, taut = (
-            np.asarray(self.signals.get(f"cable.{name}", none)) for name in ("tension", "length", "taut")
-        )
-        return Cables(tension, length, taut.astype(bool, copy=False))
+        """The cables' signals; no columns where there are no cables.
+
+        Of what the rig does not tell, tensions and lengths are NaN, and cables are taut.
+        """
+        names = ("tension", "length", "taut")
+        known = {
+            name: self.signals[f"cable.{name}"].values for name in names if f"cable.{name}" in self.signals
+        }
+        blank = np.full(next((it.shape for it in known.values()), (len(self.times), 0)), np.nan)
+        tension, length = (known.get(name, blank) for name in names[:2])
+        return Cables(tension, length, known.get("taut", np.ones_like(blank)).astype(bool, copy=False))
 
     @property
     def reference(self) -> Wanted | None:

@@ -21,11 +21,10 @@ def impact(flight: Flight) -> Figure | None:
     if hit is None:
         return None
     k = hit.cable
-    number = next(
-        j
-        for j, (it, own) in enumerate(zip(flight.rig.tethers, flight.rig.columns, strict=True))
-        if it.name == "cable" and own == k
-    )
+    pairs = enumerate(zip(flight.rig.tethers, flight.rig.columns, strict=True))
+    number = next((j for j, (it, own) in pairs if (it.name, own) == ("cable", k)), None)
+    if number is None:
+        return None
     near = np.flatnonzero(np.abs(flight.times - hit.time) <= AROUND + 1e-9)
     (start, drift), (end, speed) = (
         (place[near], velocity[near]) for place, velocity in tether_ends(flight, number)

@@ -35,6 +35,8 @@ MARKED: dict[str, Any] = {"impact": ":", "cut": "--", "poke": "-."}
 """Events that are marked in plots over time, and how; those of a mechanism's own are marked as `OTHERS`."""
 OTHERS: Any = (0, (1, 4))
 UNMARKED = ("taut", "slack", "ground")
+MOST_KINDS, MOST_LETTERS = 6, 16
+"""Kinds of events of a mechanism's own that are marked, and letters of their names in the legend."""
 
 
 def rows(count: int, sharey: bool = False) -> tuple[Figure, Any]:
@@ -70,7 +72,7 @@ def room(handles: list[Any]) -> float:
 def head(figure: Figure, title: str, handles: list[Any], left: float = MARGINS["left"]) -> None:
     """A title and a legend at the figure's top, `left` inches from its edge."""
     wide, high = figure.get_size_inches()
-    figure.text(left / wide, 1 - 0.08 / high, title, ha="left", va="top", fontsize=10)
+    figure.text(left / wide, 1 - 0.08 / high, plain(title), ha="left", va="top", fontsize=10)
     if not handles:
         return
     columns = min(len(handles), COLUMNS)
@@ -92,7 +94,12 @@ def head(figure: Figure, title: str, handles: list[Any], left: float = MARGINS["
 
 def entry(label: str, **looks: Any) -> Line2D:
     """A line for a legend."""
-    return Line2D([], [], label=label, **looks)
+    return Line2D([], [], label=plain(label), **looks)
+
+
+def plain(text: str) -> str:
+    """Text as it stands: Matplotlib takes what is between dollars for a formula."""
+    return text.replace("$", r"\$")
 
 
 def mark_events(axes: Any, flight: Flight) -> list[Line2D]:
@@ -101,15 +108,16 @@ def mark_events(axes: Any, flight: Flight) -> list[Line2D]:
     least = least_impulse(flight)
     found = [event for event in found if event.kind != "impact" or event.impulse >= least]
     there = {event.kind for event in found}
-    kinds = [*(kind for kind in MARKED if kind in there), *sorted(there - MARKED.keys())]
+    kinds = [*(kind for kind in MARKED if kind in there), *sorted(there - MARKED.keys())[:MOST_KINDS]]
     looks: dict[str, Any] = {
         kind: {"color": GREY, "linewidth": 0.7, "linestyle": MARKED.get(kind, OTHERS)} for kind in kinds
     }
     for axis in axes:
         for event in found:
-            axis.axvline(event.time, zorder=0, **looks[event.kind])
+            if event.kind in looks:
+                axis.axvline(event.time, zorder=0, **looks[event.kind])
     axes[-1].set_xlabel("time (s)")
-    return [entry(kind, **looks[kind]) for kind in kinds]
+    return [entry(kind[:MOST_LETTERS], **looks[kind]) for kind in kinds]
 
 
 def open_up(axis: Any, least: float) -> None:

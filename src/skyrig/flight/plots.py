@@ -22,7 +22,7 @@ from skyrig.flight.flight import Flight
 from skyrig.flight.impact_plot import impact
 from skyrig.flight.metrics import own_signals, slack_spans
 from skyrig.flight.path_plot import path
-from skyrig.flight.plot_layout import DASHES, STYLE, entry, finish, mark_events, open_up, rows
+from skyrig.flight.plot_layout import DASHES, STYLE, entry, finish, mark_events, open_up, plain, rows
 from skyrig.flight.storage import write_whole
 from skyrig.turns import between, euler_angles
 
@@ -138,14 +138,16 @@ def signals(flight: Flight) -> Figure | None:
     for axis, name in zip(axes, shown, strict=True):
         signal, values = flight.signals[name], np.asarray(flight.signal_at(name), dtype=float)
         for k, column in enumerate(values.T[:MOST_LINES]):
-            axis.plot(flight.times, column, color=of_vehicle(k), linestyle=DASHES[k % len(DASHES)])
+            look: Any = {"color": of_vehicle(k), "linestyle": DASHES[k % len(DASHES)]}
+            axis.plot(flight.times, column, drawstyle="steps-post" if signal.held else "default", **look)
         most = max(most, min(values.shape[1], MOST_LINES))
         unit = f" ({signal.unit})" if signal.unit not in ("", "1") else ""
-        axis.set_ylabel(f"{name.replace('.', chr(10))}{unit}")
+        words = f"{name}{unit}"
+        axis.set_ylabel(plain(words), fontsize=min(9.0, 9.0 * 18 / len(words)))
         open_up(axis, 1e-3)
     lines = [entry(str(k), color=of_vehicle(k), linestyle=DASHES[k % len(DASHES)]) for k in range(most)]
     handles = [*(lines if most > 1 else []), *mark_events(axes, flight)]
-    return finish(figure, 1.3, f"{flight.name}: signals", handles)
+    return finish(figure, 1.4, f"{flight.name}: signals", handles)
 
 
 FIGURES: dict[str, Callable[[Flight], Figure | None]] = dict(
