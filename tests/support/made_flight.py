@@ -36,4 +36,5 @@ def made() -> Flight:
         scenario="skyrig: 1\nname: made up  # ünïcode ≥ 7\n",
         metrics={"rmse": 0.5, "none": None, "list": [1, 2]},
         versions={"skyrig": "0"},
+        signals={name: rng.normal(size=(size, n)) for name in ("cable_belief", "missing_thrust")},
     )

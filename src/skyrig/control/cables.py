@@ -167,13 +167,14 @@ class Cables(Controller):
     def start(self, measurement: Measurement) -> CableMemory:
         """No integral, no cable lost, nothing measured."""
         zero = jnp.zeros_like(measurement.payload.position)
-        told = fitted(self, measurement.length).length
+        it = fitted(self, measurement.length)
+        weight = it.mass * it.gravity + jnp.zeros_like(measurement.length)
         return CableMemory(
             zero,
             zero,
             zero,
-            CableBelief.start(told, measurement.length),
-            ThrustLoss.none(measurement.length, self.late),
+            CableBelief.start(it.length, measurement.length),
+            ThrustLoss.none(weight, self.late),
             Estimate.start(measurement.payload, self.late.delay),
             Estimate.start(measurement.vehicles, self.late.delay),
         )

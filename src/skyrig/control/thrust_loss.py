@@ -22,7 +22,7 @@ from jaxtyping import Array, Bool, Float
 from skyrig.control.estimate import Late, lagged
 
 LEARN, UNLEARN = 8.0, 40.0
-"""Rates at which missing thrust is learnt, and unlearnt where a surplus is no noise, as it jerks cables (rad/s)."""
+"""Rates at which missing thrust is learnt, and unlearnt where a surplus is sure, as it jerks cables (rad/s)."""
 WEAK, STRONG = 0.15, 0.07
 """Missing thrust, in weights of the vehicle, from which it is kept out, and below which it carries again."""
 
@@ -44,10 +44,10 @@ class ThrustLoss(eqx.Module):
     """Whether the vehicle hung on nothing at the last tick."""
 
     @staticmethod
-    def none(like: Float[Array, "n ..."], late: Late) -> ThrustLoss:
-        """Vehicles that are believed to be well."""
-        zero, no = jnp.zeros_like(like), jnp.zeros_like(like, dtype=bool)
-        return ThrustLoss(zero, no, zero, (zero,) * (late.delay + 1), zero, no)
+    def none(weight: Float[Array, "n ..."], late: Late) -> ThrustLoss:
+        """Vehicles that are believed to be well and to have carried their own `weight` (N) so far."""
+        zero, no = jnp.zeros_like(weight), jnp.zeros_like(weight, dtype=bool)
+        return ThrustLoss(zero, no, weight, (weight,) * (late.delay + 1), zero, no)
 
     def seen(
         self, it: Any, climb: Float[Array, "n ..."], free: Bool[Array, "n ..."], alike: Float[Array, " ..."]
@@ -66,7 +66,7 @@ class ThrustLoss(eqx.Module):
         # no noise moves an estimated speed so far in one period
         noise = it.mass * it.sight.moves[1, 1] * it.sight.jerk / period
         rate = 1 - jnp.exp(-jnp.where(short < -noise, UNLEARN, LEARN) * period)
-        # one that hangs on its cable shows nothing, and one that misses thrust would not: what was known fades
+        # one that hangs on its cable shows nothing, and a weak one would not hang: what was known fades
         short = jnp.where(free & self.free, short, alike - self.missing)
         missing = jnp.clip(self.missing + rate * short, -0.5 * weight, weight)
         lost = missing - alike

@@ -26,6 +26,7 @@ def usual_rate(flight: Flight) -> float:
     """Samples a second with which a minute of such a flight stays below MOST_BYTES (Hz)."""
     sampled = flight.times.itemsize + sum(_width(getattr(flight, name)) for name in _SAMPLED)
     held = sum(_width(getattr(flight, name)) for name in _HELD)
+    held += sum(value.nbytes / max(len(value), 1) for value in flight.signals.values())
     most = 0.95 * MOST_BYTES / 60 / (sampled + held)
     return next((rate for rate in RATES if rate <= most), RATES[-1])
 
@@ -46,6 +47,7 @@ def thinned(flight: Flight, rate: float | None = None) -> Flight:
         return flight
     changes: dict[str, Any] = {name: _some(getattr(flight, name), rows) for name in _SAMPLED}
     changes |= {name: _some(getattr(flight, name), ticks) for name in _HELD}
+    changes["signals"] = {name: value[ticks] for name, value in flight.signals.items()}
     return replace(flight, times=flight.times[rows], **changes)
 
 
