@@ -22,7 +22,7 @@ from jaxtyping import Array, Bool, Float
 from skyrig.control.estimate import Late, lagged
 
 LEARN, UNLEARN = 8.0, 40.0
-"""Rates at which missing thrust is learnt, and unlearnt where a surplus is sure, as it jerks cables (rad/s)."""
+"""Rates at which missing thrust is learnt, and unlearnt where a surplus is sure: it jerks cables (rad/s)."""
 WEAK, STRONG = 0.15, 0.07
 """Missing thrust, in weights of the vehicle, from which it is kept out, and below which it carries again."""
 
