@@ -184,7 +184,7 @@ class Flight:
     """Velocities on either side of each impact; none where rotors lag."""
     signals: dict[str, Reals] = field(default_factory=dict, repr=False)
     """What the controller said of itself, (K, n) each, at the times of `inputs`: of `cables`, cable_belief
-    (0 taut, 1 slack, 2 cut)."""
+    (0 taut, 1 slack, 2 cut) and missing_thrust (N)."""
     scenario: str = field(default="", repr=False)
     """The scenario as YAML."""
     metrics: dict[str, Any] = field(default_factory=dict, repr=False)
