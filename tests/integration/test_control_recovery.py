@@ -179,3 +179,17 @@ def test_gains_fit_rotors_that_lag(lag):
     flight = fly(rig, airframes, controller, hover(start=(0.3, 0.2, 1.1)), 15.0, trim(rig, AT).state, lag=lag)
     assert flight.error[-1] < 0.03
     assert float(jnp.abs(flight.final.vehicles.rate).max()) < 0.05
+
+
+def test_the_integral_pushes_the_right_way_where_cables_are_slower_than_pendulums():
+    """Slow gains, short cables: bandwidth^2 times length is below g, and so less than gravity's own pull.
+
+    Vehicles that do not move along with what the integral asks for then lose more than it gives.
+    """
+    rig, airframes = slung(3, 0.5)
+    controller = build("cables", rig, airframes, lag=0.05)
+    assert float((controller.gains.cable**2 * rig.length).max()) < 0.5 * float(rig.gravity)
+    away = hover(start=(0.03, 0.02, 1.0))
+    flight = fly(rig, airframes, controller, away, 15.0, trim(rig, AT).state, lag=0.05)
+    assert flight.error[1000:].max() < flight.error[:500].max() / 4
+    assert flight.error[-1] < 0.005

@@ -56,12 +56,16 @@ def test_a_cut_is_believed_soon_and_only_where_it_is():
     assert np.all(belief[flight.inputs.times < 3.0, 0] == TAUT)
 
 
-@pytest.mark.parametrize("name", ["three-dragonflies-circle", "three-dragonflies-links"])
+STANDARD = ["takeoff-circle-land", "three-dragonflies-links", "six-dragonflies-thrust-loss"]
+
+
+@pytest.mark.parametrize("name", STANDARD)
 def test_none_falls_under_the_standard_of_noise_and_wrong_models(name):
-    """A small part of `benchmarks/robustness.py`."""
+    """A small part of `benchmarks/robustness.py`; a loss of thrust from 3 to 8 s is in it."""
     bench = _benchmark()
-    flown = bench.fly(name, 8, 6.0)
+    flown = bench.fly(name, 8, 9.0)
     assert not bench.fallen(flown).any(), flown.failures
+    assert flown.metrics["position_peak"].max() < 0.4
 
 
 def _benchmark():

@@ -3,7 +3,7 @@
 import numpy as np
 from made_up import filled, rig
 
-from skyrig.flight import Flight, FlightEvent, Impact, Track, Wanted
+from skyrig.flight import Flight, FlightEvent, Impact, Signal, Track, Wanted
 from skyrig.flight.flight import Cables, Inputs
 
 
@@ -41,5 +41,9 @@ def made() -> Flight:
             scenario="skyrig: 1\nname: made up  # ünïcode ≥ 7\n",
             metrics={"rmse": 0.5, "none": None, "list": [1, 2]},
             versions={"skyrig": "0"},
+            signals={
+                "cable_belief": Signal(rng.normal(size=(size, n)), "", owner="controller", held=True),
+                "missing_thrust": Signal(rng.normal(size=(size, n)), "N", owner="controller", held=True),
+            },
         )
     )

@@ -45,6 +45,8 @@ def filled(**short: Any) -> dict[str, Any]:
     for name, value in short.items():
         if name == "cables":
             found["signals"] |= cable_signals(value)
+        elif name == "signals":
+            found["signals"] |= value
         elif name not in GROUPS:
             found[name] = value
         elif value is not None:

@@ -55,6 +55,12 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
         again = Flight.load(place)
         assert same(flight, again)
     assert again.events == flight.events and again.metrics == flight.metrics
+    assert again.signals.keys() > {"cable_belief", "missing_thrust"}
+    # signals stand at the inputs' times, in a thinned flight too
+    few = Flight.load(flight.thinned(4.0).save(tmp_path / "few"))
+    assert len(few.inputs.times) < len(flight.inputs.times)
+    rows = np.isin(flight.inputs.times, few.inputs.times)
+    np.testing.assert_array_equal(few.signals["cable_belief"], flight.signals["cable_belief"][rows])
     assert again.scenario == flight.scenario and again.rig.payload_is_point is False
     assert isinstance(again.rig.payload_mass, float) and again.vehicle_references is None
     assert sorted(file.name for file in path.parent.iterdir()) == ["flight.npz"], (

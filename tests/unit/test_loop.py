@@ -5,6 +5,7 @@ import logging
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from skyrig.flight.closed import make_controller
 
 from skyrig import InputError, airframe, closed_loop, fly, load, payload, trim
 from skyrig.control import Command, Controller, Function, build
@@ -222,3 +223,39 @@ def test_a_wrong_mass_told_is_flown_with():
     assert right.metrics["tracking"]["whole"]["position_peak"] < 1e-9
     assert wrong.metrics["tracking"]["whole"]["position_peak"] > 1e-3
     assert wrong.rig.payload_mass == right.rig.payload_mass == 0.07
+    share = fly(base.with_overrides({"controller.factors": {"payload_mass": 0.04 / 0.07}}))
+    np.testing.assert_allclose(share.payload.position, wrong.payload.position, atol=1e-12)
+    assert share.rig.payload_mass == 0.07
+
+
+def test_factors_scale_what_the_controller_believes_and_nothing_else():
+    factors = {
+        "vehicle_mass": 1.1,
+        "vehicle_inertia": [1.05, 0.95, 1.0],
+        "payload_mass": 0.9,
+        "payload_inertia": 1.05,
+        "cable_length": [1.0, 1.05, 0.95],
+    }
+    known = load("three-dragonflies-circle")
+    right, wrong = known.build(), known.with_overrides({"controller.factors": factors}).build()
+    believed, truth = make_controller(wrong), make_controller(right)
+    for name in ("mass", "inertia", "payload_mass", "payload_inertia", "length"):
+        np.testing.assert_array_equal(getattr(wrong.rig, name), getattr(right.rig, name))
+    np.testing.assert_allclose(believed.mass, 1.1 * truth.mass)
+    np.testing.assert_allclose(believed.inertia, np.array([1.05, 0.95, 1.0]) * truth.inertia)
+    np.testing.assert_allclose(believed.payload_mass, 0.9 * truth.payload_mass)
+    np.testing.assert_allclose(believed.payload_inertia, 1.05 * truth.payload_inertia)
+    np.testing.assert_allclose(believed.length, np.array([1.0, 1.05, 0.95]) * truth.length)
+
+
+@pytest.mark.parametrize("delay", [1, 3])
+def test_a_delayed_command_takes_effect_whole_periods_later(single, delay):
+    """What was answered first is taken to have been given before the start."""
+    hover_thrust = single[2].thrust
+
+    def rising(t, target, seen):
+        return (1 + 0.1 * t) * hover_thrust, single[2].moment
+
+    flight = flown(single, controller=rising, delay=delay)
+    since = np.maximum(flight.ticks - 0.01 * delay, 0.0)
+    np.testing.assert_allclose(flight.commanded_thrust[:, 0], (1 + 0.1 * since) * hover_thrust[0])

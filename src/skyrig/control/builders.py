@@ -14,7 +14,15 @@ from skyrig.control.cable_belief import Margins
 from skyrig.control.cables import CableGains, Cables
 from skyrig.control.course import CourseGains
 from skyrig.control.estimate import Filter, Late
-from skyrig.control.gains import Clock, Gain, authority, reachable, read_gains, vehicle_bandwidths
+from skyrig.control.gains import (
+    Clock,
+    Gain,
+    authority,
+    height_bandwidth,
+    reachable,
+    read_gains,
+    vehicle_bandwidths,
+)
 from skyrig.control.interface import Controller, concrete
 from skyrig.control.links import Links, RotorShares
 from skyrig.control.published import (
@@ -58,9 +66,9 @@ def cables(rig: Slung, airframes: Sequence[Airframe], gains: Given, flavour: str
         return PublishedCables(**parts, gains=PublishedCableGains(**values))
     share = _weights(rig) / float(rig.gravity)
     vehicle, tilt = _vehicle_defaults(rig, airframes, share, clock)
-    slow = tilt.min()
+    slow, climb = tilt.min(), _climb(rig, airframes, share, clock, 6)
     known = {
-        "position": Gain(np.array([slow / 8, slow / 8, slow / 6]), "3"),
+        "position": Gain(np.array([slow / 8, slow / 8, climb]), "3"),
         "attitude": Gain(np.array([slow / 4, slow / 4, slow / 8]), "3"),
         "integral": Gain(min(0.8, slow / 25), zero=True),
         "cable": Gain(0.35 * tilt, "n"),
@@ -105,10 +113,10 @@ def links(rig: Linked, airframes: Sequence[Airframe], gains: Given, flavour: str
         return PublishedLinks(
             rig.mass, rig.inertia, rig.payload_offset, rig.gravity, rotors, PublishedLinkGains(**values)
         )
-    slow = bandwidth[:2].min()
+    slow, prompt = bandwidth[:2].min(), rotor_shares(rig, airframes, clock.prompt)[1][:2].min()
     able = np.array([each.total_thrust_max for each in airframes])
     known = {
-        "position": Gain(np.array([slow / 3, slow / 3, slow / 3]), "3"),
+        "position": Gain(np.array([slow / 3, slow / 3, height_bandwidth(prompt / 3, clock)]), "3"),
         "attitude": Gain(bandwidth[:, None], "3n"),
         "integral": Gain(min(0.3, slow / 24), zero=True),
         "damping": Gain(0.9),
@@ -136,9 +144,9 @@ def vehicle(
     if flavour == "published":
         return _yaw_decoupled(rig, gains, vehicle_gains(airframes), feed=0.0)
     bandwidth, tilt = _vehicle_defaults(rig, airframes, share, clock)
-    slow = tilt.min()
+    slow, climb = tilt.min(), _climb(rig, airframes, share, clock, 5)
     known = {
-        "position": Gain(np.array([slow / 6, slow / 6, slow / 5]), "3"),
+        "position": Gain(np.array([slow / 6, slow / 6, climb]), "3"),
         "attitude": Gain(bandwidth, "3n"),
         "integral": Gain(min(0.3, slow / 48), zero=True),
         "damping": Gain(0.9),
@@ -241,6 +249,12 @@ def _vehicle_defaults(
 ) -> tuple[np.ndarray, np.ndarray]:
     found = vehicle_bandwidths(airframes, load, float(rig.gravity), clock)
     return found.vehicle, found.tilt
+
+
+def _climb(rig: Slung, airframes: Sequence[Airframe], load: np.ndarray, clock: Clock, slower: float) -> float:
+    """Bandwidth of heights (rad/s), `slower` than roll and pitch would be without lag and delay."""
+    _, tilt = _vehicle_defaults(rig, airframes, load, clock.prompt)
+    return height_bandwidth(float(tilt.min()) / slower, clock)
 
 
 def _sight(clock: Clock, acceleration: float = ACCELERATION, spin: float = SPIN) -> Filter:

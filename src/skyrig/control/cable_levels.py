@@ -19,6 +19,8 @@ from skyrig.control.cable_nominal import CableNominal
 from skyrig.control.feedback import Pid, ease, limited, pid
 from skyrig.rigs.bodies import Bodies
 
+KEEP = 3.0
+"""A vehicle that is kept out comes so many margins of slack closer to the payload than its cable is long."""
 GOOD_PULL = 1.4
 """Where cables are missing, the payload gives way until all others pull so many times `least_pull`."""
 
@@ -228,22 +230,27 @@ def taut_thrust_rate(
 
 
 def free_thrust(
-    it: Any, nominal: CableNominal, craft: Bodies, rotation: Array, length: Array, able: Array
-) -> tuple[Array, Array]:
-    """Thrust vectors (N) that take vehicles without a load to their nominal places; the feedback (m/s^2)."""
+    it: Any, nominal: CableNominal, craft: Bodies, rotation: Array, span: Spans, length: Array, able: Array
+) -> tuple[Array, Array, Array]:
+    """Thrust vectors (N) of vehicles that carry nothing; the feedback in them (m/s^2), velocity errors (m/s).
+
+    They fly to their nominal places, where they find the payload again. One that shall stay out of it (`able`
+    is zero) stays by the payload wherever that is, close enough for its cable to be slack.
+    """
     gains = it.gains
-    # one that shall stay out of it comes close enough for its cable to be slack
-    closer = it.length - length + 3 * it.margins.slack * (1 - able)
-    place = nominal.vehicle[0] + closer * nominal.direction[0]
+    place = nominal.vehicle[0] + (it.length - length) * nominal.direction[0]
     if it.hook is not None:
         place = place - apply(rotation, it.hook)
+    near = length - KEEP * it.margins.slack
+    away = able * (place - craft.position)
+    away = away + (1 - able) * (span.distance * span.direction - near * nominal.direction[0])
+    parting = span.rate * span.direction + span.distance * span.turn - near * nominal.direction[1]
+    behind = able * (nominal.vehicle[1] - craft.velocity) + (1 - able) * parting
     law = pid(gains.follow, gains.damping, 0.0)
-    push = law.p * limited(place - craft.position, gains.reach) + law.d * (
-        nominal.vehicle[1] - craft.velocity
-    )
+    push = law.p * limited(away, gains.reach) + law.d * behind
     push = push * ease(push, gains.most_side, gains.most_up)
     up = jnp.stack([0 * it.gravity, 0 * it.gravity, it.gravity])
-    return it.mass * (nominal.vehicle[2] + up[:, None] + push), push
+    return it.mass * (nominal.vehicle[2] + up[:, None] + push), push, behind
 
 
 def free_thrust_rate(it: Any, behind: Array, push: Array, missing: Array) -> Array:

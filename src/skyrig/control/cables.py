@@ -13,7 +13,8 @@ the hold. One cable and a point mass (eqs. 61-68) are the case n = 1: all formul
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -51,7 +52,7 @@ from skyrig.control.interface import (
     wanted_of,
 )
 from skyrig.control.sharing import uncontrolled_axis
-from skyrig.control.weakness import Weakness
+from skyrig.control.thrust_loss import ThrustLoss
 from skyrig.planning import Sample
 
 GIVE, RISE = 1.0, 0.1
@@ -106,14 +107,16 @@ class CableMemory(eqx.Module):
     """How far the wanted attitude gives way where the cables that are left cannot hold it (rad)."""
     belief: CableBelief
     """Of the cables."""
-    weakness: Weakness
-    """Of the vehicles, as seen while their cables were slack."""
+    loss: ThrustLoss
+    """Of the vehicles, as seen while they hung on nothing."""
     load: Estimate
     craft: Estimate
 
 
 class Cables(Controller):
     """Full geometric control of a payload on cables; build one with `skyrig.control.build`."""
+
+    signal_units: ClassVar[Mapping[str, str]] = {"missing_thrust": "N"}
 
     mass: Float[Array, "n ..."] = axes(1)
     inertia: Float[Array, "3 3 n ..."] = axes(3)
@@ -161,19 +164,20 @@ class Cables(Controller):
         return cable_nominal(model, payload, model.late.lead)
 
     def signals(self, memory: CableMemory) -> dict[str, Array]:
-        """What is believed of each cable: 0 taut, 1 slack, 2 cut."""
-        return {"cable_belief": memory.belief.state}
+        """What is believed of each cable (0 taut, 1 slack, 2 cut), and of thrust that is missing (N)."""
+        return {"cable_belief": memory.belief.state, "missing_thrust": memory.loss.missing}
 
     def start(self, measurement: Measurement) -> CableMemory:
         """No integral, no cable lost, nothing measured."""
         zero = jnp.zeros_like(measurement.payload.position)
-        told = fitted(self, measurement.length).length
+        it = fitted(self, measurement.length)
+        weight = it.mass * it.gravity + jnp.zeros_like(measurement.length)
         return CableMemory(
             zero,
             zero,
             zero,
-            CableBelief.start(told, measurement.length),
-            Weakness.none(measurement.length),
+            CableBelief.start(it.length, measurement.length),
+            ThrustLoss.none(weight, self.late),
             Estimate.start(measurement.payload, self.late.delay),
             Estimate.start(measurement.vehicles, self.late.delay),
         )
@@ -204,15 +208,18 @@ class Cables(Controller):
         belief = memory.belief.seen(it, now, measurement.length)
         length = belief.length
         gap = length - now.distance
-        weakness = memory.weakness.seen(it, craft_seen.bodies.velocity[2], gap > it.margins.free)
-        able = it.available * ~weakness.weak
+        hanging = it.available * ~(memory.loss.out | belief.lost)
+        alike = it.payload_mass * memory.push[2] / jnp.maximum(hanging.sum(0), 1.0)
+        free = (gap > it.margins.free) | belief.lost
+        loss = memory.loss.seen(it, craft_seen.bodies.velocity[2], free, alike)
+        able = it.available * ~loss.out
         carrying = able * jnp.where(belief.lost, 0.0, jnp.clip(2 - gap / it.margins.slack, 0.0, 1.0))
         carried = Carried.by(it, load, load_rotation, carrying)
         asked = asked_of_payload(it, carried, nominal, load, Wrench(memory.push, memory.turn), memory.tilt)
         swing = swing_cables(it, carried, asked, span, nominal)
         taut = taut_thrust(it, carried, swing, span, load, length)
-        free, free_push = free_thrust(it, nominal, craft, rotation, length, able)
-        free = free.at[2].add(weakness.missing)
+        free, free_push, behind = free_thrust(it, nominal, craft, rotation, span, length, able)
+        free = free.at[2].add(loss.missing)
         wanted, cut = within_reach(
             carrying * taut + (1 - carrying) * free, it.thrust_min, 0.95 * it.thrust_max
         )
@@ -220,7 +227,6 @@ class Cables(Controller):
         thrust = dot(wanted, rotation[:, 2])
         missing = thrust * rotation[:, 2] - wanted
         taut_rate = taut_thrust_rate(it, carried, asked, swing, span, missing, length)
-        behind = nominal.vehicle[1] - craft.velocity
         free_rate = free_thrust_rate(it, behind, free_push, missing)
         rate = (
             it.mass * nominal.vehicle[3]
@@ -233,7 +239,8 @@ class Cables(Controller):
         if it.hook is not None:
             moment = moment + cross(it.hook, apply_transposed(rotation, swing.held))
 
-        moved = believed_motion(it, carried, asked, swing, thrust * rotation[:, 2])
+        given = (thrust * rotation[:, 2]).at[2].add((carrying - 1) * loss.missing)
+        moved = believed_motion(it, carried, asked, swing, given)
         slack = jnp.min(carrying, axis=0, where=(able > 0) & ~belief.lost, initial=1.0) < 1
         calm = jnp.where(slack | (cut.max(0) > 0), 0.0, it.late.period)
         level = jnp.where(asked.cut_short, 0.0, calm)
@@ -248,7 +255,7 @@ class Cables(Controller):
                 memory.tilt + it.late.period * apply(it.turnable, giving), jnp.full_like(calm, MOST_TILT)
             ),
             belief,
-            weakness.told(thrust * rotation[2, 2]),
+            loss.commanded(thrust * rotation[2, 2]),
             load_seen.commanded(*moved.load),
             craft_seen.commanded(moved.craft, spin),
         )

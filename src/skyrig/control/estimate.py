@@ -138,7 +138,7 @@ class Estimate(eqx.Module):
 
     def measured(self, how: Filter, late: Late, seen: Bodies) -> Estimate:
         """With the measurement of a tick."""
-        mean, spin = _made(self.spin, self.told[0], late)
+        mean, spin = lagged(self.spin, self.told[0], late)
         expected = ahead(self.bodies, late.period, self.acceleration, mean)
         found = _corrected(how, expected, seen, 1 / (self.count + 1))
         begun = self.count > 0
@@ -151,7 +151,7 @@ class Estimate(eqx.Module):
         """Where bodies will be when the command decided now takes hold."""
         bodies, spin = self.bodies, self.spin
         for told in self.told:
-            mean, spin = _made(spin, told, late)
+            mean, spin = lagged(spin, told, late)
             bodies = ahead(bodies, late.period, self.acceleration, mean)
         turned = bodies.attitude + late.lag * algebra.attitude_rate(bodies.attitude, bodies.rate)
         return Bodies(
@@ -166,11 +166,11 @@ class Estimate(eqx.Module):
         return Estimate(self.bodies, acceleration, self.spin, (*self.told, spin), self.count)
 
 
-def _made(spin: Array, told: Array, late: Late) -> tuple[Array, Array]:
-    """Mean angular acceleration over a period in which `told` is commanded, and that at its end."""
+def lagged(made: Array, told: Array, late: Late) -> tuple[Array, Array]:
+    """What rotors that made `made` make of a command `told`: the mean over a period, and that at its end."""
     lag = jnp.maximum(late.lag, 1e-9)
     left = jnp.exp(-late.period / lag)
-    return told + (spin - told) * (1 - left) * lag / late.period, told + (spin - told) * left
+    return told + (made - told) * (1 - left) * lag / late.period, told + (made - told) * left
 
 
 def _corrected(how: Filter, expected: Bodies, seen: Bodies, early: Array) -> Bodies:

@@ -71,8 +71,8 @@ class Bandwidths(NamedTuple):
         return self.vehicle[:2].min(axis=0)
 
 
-SAMPLED, DELAYED = 0.2, 0.4
-"""Most bandwidth times control period, and times what delays a command: half a period and the rotors' lag."""
+SAMPLED, DELAYED, LIFTED = 0.2, 0.4, 0.12
+"""Most bandwidth times control period, and times what delays a command: of attitudes, and of heights."""
 TILT, TWIST = 0.15, 0.3
 """An error of this size (rad) may ask for all the moment there is, about roll and pitch, about yaw."""
 SLOW_YAW = 0.3
@@ -108,9 +108,24 @@ class Clock(NamedTuple):
         return self.period / 2 + self.delay * self.period + self.lag
 
     @property
+    def prompt(self) -> Clock:
+        """The same without lag and delay."""
+        return self._replace(lag=0.0, delay=0)
+
+    @property
     def fastest(self) -> float:
         """Most bandwidth a vehicle's attitude can have (rad/s)."""
         return min(SAMPLED / self.period, DELAYED / self.lead)
+
+
+def height_bandwidth(prompt: float, clock: Clock) -> float:
+    """Bandwidth of heights (rad/s), which thrust alone controls: late commands slow it less than tilting.
+
+    Args:
+        prompt: What it would be if commands acted at once (rad/s).
+        clock: What makes them late.
+    """
+    return min(prompt, LIFTED / clock.lead)
 
 
 def reachable(strength: np.ndarray, clock: Clock) -> np.ndarray:

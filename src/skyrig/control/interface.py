@@ -7,8 +7,8 @@ body's vector is (3, *batch), that of n vehicles (3, n, *batch). No batch is a b
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
 
 import equinox as eqx
 import jax
@@ -108,6 +108,9 @@ class Controller(eqx.Module):
     compiled loop. Numbers are array leaves, so changing one never compiles again. A plain function with the
     call's signature flies as well: see `Function`.
     """
+
+    signal_units: ClassVar[Mapping[str, str]] = {}
+    """Of what `signals` tells, by name; '1' for what is not here."""
 
     def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> Any:
         """What can be computed from the reference alone: a pytree with times first in every leaf.

@@ -48,7 +48,7 @@ class Flight:
     """What the controller was told, by group, at the times of `inputs`, (K, k, 3); empty without one."""
     signals: Mapping[str, Signal] = field(default_factory=dict, repr=False)
     """What the rig and the controller tell besides, by name: 'cable.tension', say, or of the controller
-    `cables` its 'cable_belief' (0 taut, 1 slack, 2 cut)."""
+    `cables` its 'cable_belief' (0 taut, 1 slack, 2 cut) and 'missing_thrust' (N)."""
     events: tuple[FlightEvent, ...] = ()
     """In order of time."""
     jumps: Mapping[str, Track] = field(default_factory=dict, repr=False)

@@ -161,7 +161,7 @@ def _cable(flight: Flight, k: int) -> dict[str, Any]:
     }
 
 
-KNOWN = ("cable.tension", "cable.length", "cable.taut", "cable_belief")
+KNOWN = ("cable.tension", "cable.length", "cable.taut", "cable_belief", "missing_thrust")
 """Signals that have numbers and pictures of their own."""
 
 

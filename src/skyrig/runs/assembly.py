@@ -30,6 +30,7 @@ def assemble(
     inputs: Inputs,
     measured: Mapping[str, Any] | None = None,
     told: Mapping[str, Any] | None = None,
+    units: Mapping[str, str] | None = None,
 ) -> Flight:
     """A flight without metrics from what flying gave.
 
@@ -40,6 +41,7 @@ def assemble(
         inputs: What was asked for and produced.
         measured: What the controller was told, by group, at the times of `inputs`.
         told: What the controller says of itself, by name, (K, k) at the times of `inputs`.
+        units: Of what it says; '1' where it does not tell.
     """
     times = np.asarray(flown.times, dtype=np.float64)
     layout, rig = built.rig.layout, rig_data(built.scenario.parts)
@@ -55,7 +57,7 @@ def assemble(
         rig=rig,
         references={group: sampled(each, times) for group, each in wanted.items()},
         measured={group: track(measured[group]) for group in ordered(measured)} if measured else {},
-        signals=_signals(layout, flown.signals, told or {}),
+        signals=_signals(layout, flown.signals, told or {}, units or {}),
         events=_events(layout, flown.events, rows),
         jumps=_jumps(flown.log.sides, rows),
         scenario=built.scenario.to_yaml(),
@@ -126,7 +128,9 @@ def _leaves(bodies: Any) -> list[Any]:
     return [getattr(bodies, name) for name in ("position", "velocity", "attitude", "rate")]
 
 
-def _signals(layout: Layout, own: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Signal]:
+def _signals(
+    layout: Layout, own: Mapping[str, Any], told: Mapping[str, Any], units: Mapping[str, str]
+) -> dict[str, Signal]:
     found = {
         kind.name: Signal(_column(own[kind.name], kind.unit), kind.unit, kind.says, kind.owner)
         for kind in layout.signals
@@ -134,7 +138,7 @@ def _signals(layout: Layout, own: Mapping[str, Any], told: Mapping[str, Any]) ->
     }
     for name, values in told.items():
         column = np.asarray(values).reshape(len(values), -1)
-        unit = "" if column.dtype == bool else "1"
+        unit = "" if column.dtype == bool else units.get(name, "1")
         found.setdefault(name, Signal(column, unit, "told by the controller", "controller", held=True))
     return found
 

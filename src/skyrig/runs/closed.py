@@ -76,7 +76,8 @@ def fly_closed_loop(built: Built, controller: Any, progress: Callable[[float], N
         saturated=flown.saturated,
     )
     measured = None if isinstance(controller, control.HeldCommands) else flown.measured
-    return assemble(built, flown, produced, measured, flown.told)
+    units = getattr(controller, "signal_units", None)
+    return assemble(built, flown, produced, measured, flown.told, units)
 
 
 def outside_of(built: Built) -> Outside:
