@@ -130,13 +130,14 @@ class Live:
         )
 
     def advance(
-        self, ticks: int = TICKS, acts: Sequence[Poke | Cut] = ()
+        self, ticks: int = TICKS, acts: Sequence[Poke | Cut] = (), hands: Hands | None = None
     ) -> tuple[Frames, list[FlightEvent]]:
         """Fly on.
 
         Args:
             ticks: How many control ticks, `TICKS` at most.
             acts: Pokes and cuts to do at once, whatever their `time` says.
+            hands: What is done to the rig; `self.hands` if left out.
 
         Returns:
             One frame for every tick flown, at its end, and what happened meanwhile. Fewer ticks than asked
@@ -145,6 +146,7 @@ class Live:
         Raises:
             FlightDiverged: If the flight stops making sense; it cannot be flown on.
         """
+        hands = hands or self.hands  # once: another thread may change them
         count = min(ticks, TICKS)
         times, marks = self._steps(count)
         while len(times) - 1 > self.room and count > 1:
@@ -154,11 +156,11 @@ class Live:
         happen += [act for act in self.built.happenings if times[0] - 1e-9 <= act.time < times[-1] - 1e-9]
         plan = plan_of(times, marks, happen, self.built.rig.count, self.room)
         given = {
-            "target": self._aims.targets(self.tick, count, self.hands.pose),
+            "target": self._aims.targets(self.tick, count, hands.pose),
             "times": (self.tick + np.arange(TICKS)) / self.rate,
             "shake": self._random.standard_normal((TICKS, 4, 3, 1 + self.built.rig.count)),
         }
-        around = self._around(_padded(times[:-1], self.room))
+        around = self._around(_padded(times[:-1], self.room), hands)
         if self._memory is None:
             shapes = _memory_shapes(self.built.rig, self._state, self._crew, given, around)
             self._memory = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
@@ -170,11 +172,11 @@ class Live:
         row = Layout.of(_row_shapes(self.built.rig, self._state, self._crew, given, around), rows.dtype)
         record = row.unpack(np.asarray(rows)[: len(times) - 1])[1]  # what pads a chunk is not flown
         if int(log.trouble) == LOG_FULL and count > 1:
-            return self.advance(1, acts)
+            return self.advance(1, acts, hands)
         found = self._events(log, times, happen)
         ends = np.append(marks[1:], len(times) - 1) - 1
         self._check(log, times, record)
-        frames = self._frames(record, times, ends, count)
+        frames = self._frames(record, times, ends, count, hands)
         self._state, self._memory = state, memory
         self.tick += count
         return frames, found
@@ -182,9 +184,9 @@ class Live:
     def _steps(self, count: int) -> tuple[Any, Any]:
         return step_times((self.tick + np.arange(count + 1)) / self.rate, self.built.step, self._marks)
 
-    def _around(self, since: Numbers) -> dict[str, Any]:
+    def _around(self, since: Numbers, hands: Hands) -> dict[str, Any]:
         """What acts on the rig from each of `since` on: the scenario's doing and that of hands."""
-        n, acting, hands = self.built.rig.count, self.built.disturbances, self.hands
+        n, acting = self.built.rig.count, self.built.disturbances
         still = np.zeros((len(since), 3))
         load = acting.payload_wrench(since) or (still, still)
         craft = acting.vehicle_wrench(since) or (np.zeros((len(since), n, 3)),) * 2
@@ -199,11 +201,11 @@ class Live:
             "length": acting.cable_target(since).T if reels else None,
         }
 
-    def _frames(self, record: Any, times: Numbers, ends: Any, count: int) -> Frames:
+    def _frames(self, record: Any, times: Numbers, ends: Any, count: int, hands: Hands) -> Frames:
         """Frames at the steps `ends`."""
         made = record.pilot[3]
         wanted = self._aims.wanted(self.tick + 1, count)
-        share = np.asarray(self.hands.share if self.hands.share is not None else 1.0)
+        share = np.asarray(hands.share if hands.share is not None else 1.0)
         return Frames(
             times=times[ends + 1],
             payload_position=record.payload.position[ends],
