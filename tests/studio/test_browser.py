@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser_page import ARTEFACTS, HOVER, Watched, opened
+from browser_page import ARTEFACTS, HOVER, PATIENCE, Watched, opened
 
 from skyrig.flight import Flight, fly
 from skyrig.scenario import load, names
@@ -169,11 +169,11 @@ def plays_offline(browser: Any, file: Path, name: str, second: Flight | None = N
     it.page.goto(file.as_uri())
     it.page.locator("canvas").scroll_into_view_if_needed()
     it.wait("time", "it === '0.00'")
-    still = it.page.locator("canvas").screenshot(timeout=180_000)
+    still = it.page.locator("canvas").screenshot(timeout=PATIENCE)
     it.press("Play")
     it.wait("time", "Number(it) > 2.05")
     it.press("Pause")
-    moved = it.page.locator("canvas").screenshot(timeout=180_000)
+    moved = it.page.locator("canvas").screenshot(timeout=PATIENCE)
     assert moved != still
     it.page.evaluate(
         """() => { const s = document.querySelector('[data-player="time"]'); s.value = 2.1;
