@@ -80,6 +80,8 @@ def open_page(browser: Any) -> Iterator[Any]:
     pages = []
 
     def opened(address: str, **options: Any) -> Watched:
+        # without a graphics card a page takes its time by the pixel
+        options = {"device_scale_factor": 0.5, **options}
         page = browser.new_page(viewport={"width": 1300, "height": 760}, **options)
         pages.append(page)
         watched = Watched(page)
