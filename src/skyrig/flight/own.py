@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from skyrig.checks import nearest
 from skyrig.errors import InputError
 from skyrig.files import read_yaml
 from skyrig.scenario.sentences import shown
@@ -33,7 +34,10 @@ def load(text: str) -> tuple[Any, Own]:
         raise InputError(f"--controller must be FILE.py:NAME, not {text!r}.")
     path = Path(file)
     if path.suffix != ".py" or not path.is_file():
-        raise InputError(f"--controller must name a Python file, but {file!r} is none.")
+        beside = [it.name for it in path.parent.glob("*.py")] if path.parent.is_dir() else []
+        raise InputError(
+            f"--controller must name a Python file, but {file!r} is none{nearest(path.name, beside)}."
+        )
     own = Own(name=name, file=file, sha256=_hash(path))
     module_name = f"_own_{path.stem}"  # of its own, so that a mine.py named like a package hides nothing
     spec = importlib.util.spec_from_file_location(module_name, path.resolve())
@@ -49,7 +53,8 @@ def load(text: str) -> tuple[Any, Own]:
     except (Exception, SystemExit) as error:
         raise InputError(f"--controller {file!r} cannot be loaded: {fault(error, path)}.") from error
     if not hasattr(module, name):
-        raise InputError(f"--controller {file!r} has no {name!r}.")
+        names = [it for it, value in vars(module).items() if callable(value) and not it.startswith("_")]
+        raise InputError(f"--controller {file!r} has no {name!r}{nearest(name, names)}.")
     return getattr(module, name), own
 
 
