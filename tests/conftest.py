@@ -1,17 +1,21 @@
 """Set up before any test imports skyrig: array shapes are checked, plots need no screen."""
 
+import importlib
 import os
 
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
 os.environ["MPLBACKEND"] = "Agg"
-# shapes are checked while a program is traced, so none may come ready from the disk
-os.environ["SKYRIG_KEEP_PROGRAMS"] = "0"
-
 # Every annotated function and dataclass of the package checks its arguments while tests run. As in Python's
 # own typing, an int will do where a float is asked for.
 install_import_hook("skyrig", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
+
+# Shapes are checked while a program is traced, so none may come ready from the disk: not here, but in the
+# processes that tests start, where nothing checks them, each program is traced once for all.
+os.environ["SKYRIG_KEEP_PROGRAMS"] = "0"
+importlib.import_module("skyrig.programs")
+del os.environ["SKYRIG_KEEP_PROGRAMS"]
 
 # A compiled function's first example takes seconds, so no deadline; CI tries the same examples each time.
 settings.register_profile("local", deadline=None)

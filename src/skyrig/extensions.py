@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+from skyrig.checks import nearest
 from skyrig.errors import InputError
 
 MOST_WORDS = 300
@@ -39,7 +40,9 @@ def load(path: Path, option: str = "--with") -> tuple[Used, ModuleType]:
         InputError: If it is no Python file or fails; one sentence says where and why.
     """
     if path.suffix != ".py" or not path.is_file():
-        raise InputError(f"{option} must name a Python file, but {str(path)!r} is none.")
+        beside = [it.name for it in path.parent.glob("*.py")] if path.parent.is_dir() else []
+        near = nearest(path.name, beside)
+        raise InputError(f"{option} must name a Python file, but {str(path)!r} is none{near}.")
     used = Used(str(path), hash_of(path))
     whole = path.resolve()
     known = LOADED.get(whole)

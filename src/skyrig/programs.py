@@ -28,6 +28,8 @@ from skyrig.algebra import traced
 
 SETTINGS = ("jax_enable_x64", "jax_default_matmul_precision", "jax_numpy_dtype_promotion")
 """JAX's settings on which tracing depends."""
+KEEP = os.environ.get("SKYRIG_KEEP_PROGRAMS") != "0"
+"""Whether programs are kept, as it was asked for when this was imported."""
 
 
 class Program:
@@ -127,7 +129,7 @@ def _folder() -> Path | None:
     """Where programs are kept."""
     settings: Any = jax.config  # its names are made at run time
     base = settings.jax_compilation_cache_dir
-    if not base or os.environ.get("SKYRIG_KEEP_PROGRAMS") == "0" or "://" in base:
+    if not base or not KEEP or "://" in base:
         return None
     return Path(base).parent / "programs" if Path(base).parent.name == "skyrig" else Path(base) / "skyrig"
 

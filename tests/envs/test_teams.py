@@ -57,3 +57,18 @@ def test_a_missing_action_is_said(carry) -> None:
         team.step({"vehicle_0": np.zeros(4, np.float32)})
     with pytest.raises(InputError, match="teams=True"):
         CarryTeam(build("carry"))
+
+
+def test_a_team_is_rendered_as_a_picture(carry) -> None:
+    team = CarryTeam(carry, render_mode="rgb_array")
+    with pytest.raises(InputError, match="^reset must be called before render.$"):
+        team.render()
+    team.reset(seed=0)
+    first = team.render()
+    assert first.shape == (480, 480, 3) and first.dtype == np.uint8 and np.ptp(first) > 100
+    for _ in range(5):
+        team.step(dict.fromkeys(team.agents, np.full(4, 0.5, np.float32)))
+    assert (team.render() != first).any() and CarryTeam(carry).render() is None
+    assert team.metadata["render_modes"] == ["rgb_array"] and team.metadata["render_fps"] == 50
+    with pytest.raises(InputError, match="render_mode must be rgb_array, or None, not 'human'"):
+        CarryTeam(carry, render_mode="human")

@@ -1,10 +1,8 @@
-"""Whenever `skyrig fly` is killed, a flight file is either absent or whole."""
+"""Whenever writing is killed, a file is either as it was or whole."""
 
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -14,30 +12,43 @@ from skyrig import Flight
 
 pytestmark = pytest.mark.slow
 
-SKYRIG = Path(sys.executable).with_name("skyrig")
+LIMITED = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Linux kills whoever writes more into a file than this
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)),) * 2)
+"""
 
 
-def test_killing_it_at_any_moment_leaves_no_half_file(tmp_path: Path) -> None:
-    command = [str(SKYRIG), "fly", "drop-open-loop", "--out", str(tmp_path), "--no-report"]
-    file = tmp_path / "drop-open-loop" / "flight.npz"
-    began = time.monotonic()
-    subprocess.run(command, check=True, capture_output=True)
-    whole = time.monotonic() - began
-    lengths = Flight.load(file).times
-    file.unlink()
-    rng = np.random.default_rng(0)
-    found = 0
-    # most of them near the end, when files are written
-    for moment in [*rng.uniform(0, 0.7, 2), *rng.uniform(0.7, 1.05, 8)]:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(moment * whole)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        if file.exists():
-            found += 1
-            np.testing.assert_array_equal(Flight.load(file).times, lengths)
-            file.unlink()
-    assert found < 10, "none was killed in time"
+def test_killed_while_it_writes_it_leaves_the_old_flight_or_none(tmp_path: Path) -> None:
+    begin = "from skyrig.cli import main; main()"
+    command = ["fly", "drop-open-loop", "--out", str(tmp_path), "--no-report"]
+    subprocess.run([sys.executable, "-c", begin, *command], check=True, capture_output=True)
+    place = tmp_path / "drop-open-loop"
+    whole = {file.name: file.read_bytes() for file in place.iterdir()}
+    for file in (place / "flight.npz", place / "metrics.json"):
+        limited = [sys.executable, "-c", LIMITED + begin, str(len(whole[file.name]) // 2), *command]
+        killed = subprocess.run(limited, capture_output=True, text=True)
+        assert killed.returncode == -signal.SIGXFSZ, killed.stderr
+        assert {file.name: file.read_bytes() for file in place.iterdir()} == whole
+    flight = Flight.load(place)
+    place.rename(tmp_path / "before")
+    killed = subprocess.run(limited, capture_output=True)
+    assert killed.returncode == -signal.SIGXFSZ and not place.exists()
+    # and one that is saved by itself
+    save = "from skyrig import Flight; Flight.load(sys.argv[1]).save(sys.argv[2])"
+    limited = [
+        sys.executable,
+        "-c",
+        LIMITED + save,
+        "5000",
+        str(tmp_path / "before"),
+        str(tmp_path / "one.npz"),
+    ]
+    assert subprocess.run(limited, capture_output=True).returncode == -signal.SIGXFSZ
+    assert not (tmp_path / "one.npz").exists()
+    flight.save(tmp_path / "one.npz")
+    assert subprocess.run(limited, capture_output=True).returncode == -signal.SIGXFSZ
+    np.testing.assert_array_equal(Flight.load(tmp_path / "one.npz").times, flight.times)
 
 
 def test_a_write_that_is_killed_leaves_the_old_file(tmp_path: Path) -> None:

@@ -5,27 +5,47 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 pytestmark = pytest.mark.slow
 
-SKYRIG = Path(sys.executable).with_name("skyrig")
 ASK = [
     "sweep",
     "three-dragonflies-links",
     "--vary=controller.gains.damping=uniform(0.7,1.0)",
     "--vary=noise.position=uniform(0,0.01)",
     "--set=duration=0.2",
-    "--samples=2000",
+    "--samples=330",  # six parts, the last a small one
     "--workers=1",
 ]
+RUN = "from skyrig.cli import main; main()"
+KILLED = """
+import os, signal
+from pathlib import Path
+from skyrig.flight import storage, sweep
+
+def killed(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+class Folder(sweep.Folder):
+    def put(self, chunk, part):
+        count = len(list((self.path / sweep.PARTS).glob("*.npz")))
+        if count == {parts} and {writing}:
+            storage.os.replace = killed  # the part is written, and not yet where it belongs
+        super().put(chunk, part)
+        if count + 1 == {parts} and not {writing}:
+            killed()
+
+sweep.Folder = Folder
+"""
+"""A sweep that kills itself as soon as there are so many parts, or while it writes the next."""
 
 
-def command(folder: Path, *more: str) -> list[str]:
-    return [str(SKYRIG), *ASK, f"--out={folder}", *more]
+def command(folder: Path, *more: str, begin: str = "") -> list[str]:
+    return [sys.executable, "-c", begin + RUN, *ASK, f"--out={folder}", *more]
 
 
 def table(folder: Path) -> bytes:
@@ -41,21 +61,20 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def test_killed_three_times_it_ends_with_the_same_table(tmp_path: Path, whole: bytes) -> None:
-    parts = tmp_path / "parts"
-    for wanted in (2, 9, 20):
-        process = subprocess.Popen(command(tmp_path), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until = time.monotonic() + 120
-        while len(list(parts.glob("*.npz"))) < wanted and time.monotonic() < until:
-            assert process.poll() is None, "it ended before it could be killed"
-            time.sleep(0.005)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+    parts, kept = tmp_path / "parts", {}
+    for count, writing in ((1, False), (2, True), (4, False)):
+        begin = KILLED.format(parts=count, writing=writing)
+        ended = subprocess.run(command(tmp_path, begin=begin), capture_output=True, text=True)
+        assert ended.returncode == -signal.SIGKILL, ended.stderr
         assert not (tmp_path / "sweep.parquet").exists()
-    before = {file.name: file.read_bytes() for file in parts.glob("*.npz")}
-    assert len(before) >= 20
+        assert len(list(parts.glob(".*.part"))) == writing
+        found = {file.name: file.read_bytes() for file in parts.glob("*.npz")}
+        assert len(found) == count and kept.items() <= found.items(), "a part was flown again"
+        kept = found
     subprocess.run(command(tmp_path), check=True, capture_output=True)
     assert table(tmp_path) == whole
-    assert all((parts / name).read_bytes() == content for name, content in before.items())
+    found = {file.name: file.read_bytes() for file in parts.iterdir()}
+    assert len(found) == 6 and kept.items() <= found.items()
     other = subprocess.run(command(tmp_path, "--seed=1"), capture_output=True, text=True)
     assert other.returncode == 2 and "differs in seed" in other.stderr and other.stderr.count("\n") == 1
     assert table(tmp_path) == whole
@@ -71,16 +90,16 @@ def test_a_ray_worker_that_is_killed_does_not_harm_the_table(tmp_path: Path, who
     process = subprocess.Popen(
         command(tmp_path, "--engine=ray"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    killed, until = 0, time.monotonic() + 240
-    while process.poll() is None and time.monotonic() < until:
-        if not killed:
-            for worker in descendants(process.pid):
-                if "ray::fly_rows" in name_of(worker):
-                    os.kill(worker, signal.SIGKILL)
-                    killed += 1
-                    break
-        time.sleep(0.02)
-    assert process.wait(timeout=1) == 0 and killed == 1
+
+    def one_is_killed() -> bool:
+        assert process.poll() is None, "it ended before one could be killed"
+        flying = [it for it in descendants(process.pid) if "ray::fly_rows" in name_of(it)]
+        for worker in flying[:1]:
+            os.kill(worker, signal.SIGKILL)
+        return bool(flying)
+
+    until(one_is_killed)
+    assert process.wait() == 0
     assert table(tmp_path) == whole
 
 

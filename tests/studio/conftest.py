@@ -70,7 +70,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     assert line.startswith("Studio: http://127.0.0.1:"), line
     yield line.split()[1]
     process.send_signal(signal.SIGINT)
-    rest, _ = process.communicate(timeout=60)
+    rest, _ = process.communicate(timeout=600)
     assert process.returncode == 0 and rest == "Studio ended.\n"
     assert (folder / "errors").read_text() == ""
 
@@ -80,6 +80,8 @@ def open_page(browser: Any) -> Iterator[Any]:
     pages = []
 
     def opened(address: str, **options: Any) -> Watched:
+        # without a graphics card a page takes its time by the pixel
+        options = {"device_scale_factor": 0.5, **options}
         page = browser.new_page(viewport={"width": 1300, "height": 760}, **options)
         pages.append(page)
         watched = Watched(page)

@@ -35,7 +35,7 @@ def open_studio() -> Iterator[Studio]:
 
 
 def page(studio: Studio, path: str = "/", **headers: str) -> http.client.HTTPResponse:
-    link = http.client.HTTPConnection("127.0.0.1", studio.server.get_port(), timeout=30)
+    link = http.client.HTTPConnection("127.0.0.1", studio.server.get_port(), timeout=300)
     link.putrequest("GET", path, skip_host="Host" in headers)
     for name, value in headers.items():
         for each in value.split("|"):
@@ -53,7 +53,7 @@ def socket(studio: Studio, path: str = "/", **headers: str) -> int:
     own = {"additional_headers": headers} if headers else {}
     try:
         with connect(address, subprotocols=[PROTOCOL], compression=None, **own) as link:
-            assert link.recv(timeout=30)
+            assert link.recv(timeout=300)
             return 101
     except InvalidStatus as refusal:
         return refusal.response.status_code

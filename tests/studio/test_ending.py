@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from bare_client import bare
+from waiting import SAFETY, until
 
 WAITS = """
 import signal, time
@@ -21,17 +22,6 @@ files.open_regular = never  # as on a disk that does not answer
 main()
 """
 """A studio whose files never open."""
-LONG = 60.0
-"""Longer than anybody waits (s); before, it never ended."""
-
-
-def until(true: object) -> None:
-    assert callable(true)
-    for _ in range(int(20 * LONG)):
-        if true():
-            return
-        time.sleep(0.05)
-    raise AssertionError("It never came true.")
 
 
 def test_two_interrupts_end_it_though_files_never_open(tmp_path: Path) -> None:
@@ -50,7 +40,7 @@ def test_two_interrupts_end_it_though_files_never_open(tmp_path: Path) -> None:
             process.send_signal(signal.SIGINT)
             time.sleep(0.5)
             process.send_signal(signal.SIGINT)
-            assert process.wait(timeout=LONG) in (0, -signal.SIGINT)
+            assert process.wait(timeout=SAFETY) in (0, -signal.SIGINT)
     finally:
         process.kill()
         process.communicate()
@@ -71,7 +61,7 @@ def test_a_pipe_among_the_flights_is_not_waited_for(tmp_path: Path) -> None:
                 client.put("Open", True)
             until(lambda: "it is not a regular file" in client.said)
             process.send_signal(signal.SIGINT)
-            assert process.wait(timeout=LONG) == 0
+            assert process.wait(timeout=SAFETY) == 0
             assert process.stdout.read() == "Studio ended.\n"
     finally:
         process.kill()

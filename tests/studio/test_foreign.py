@@ -7,15 +7,12 @@ from typing import Any
 
 import pytest
 import viser
-from browser_page import Watched
+from browser_page import PATIENCE, Watched
 from websockets.sync.server import serve
 
 from skyrig.studio.app import Studio
 
 pytestmark = pytest.mark.browser
-
-PATIENCE = 60_000
-"""How long the browser may take to say something (ms)."""
 
 TRY = """address => new Promise(done => {
     const socket = new WebSocket(address, PROTOCOL);

@@ -1,13 +1,13 @@
 """Hands on a live flight without a browser: what the panel's widgets ask of the simulation."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from waiting import until
 
 from skyrig.runs import fly
 from skyrig.scenario import load
@@ -16,15 +16,6 @@ from skyrig.studio.readouts import log, message, numbers, status
 
 HOVER = "three-dragonflies-poke"
 SOMEBODY: Any = SimpleNamespace(client=SimpleNamespace(), client_id=0)
-
-
-def until(true: Callable[[], Any]) -> None:
-    """Wait for something to become true."""
-    for _ in range(3000):
-        if true():
-            return
-        time.sleep(0.05)
-    raise AssertionError("It never came true.")
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +36,7 @@ def flying(studio: Studio) -> Studio:
 def press(studio: Studio, action: Any) -> str:
     """Do as a viewer's click does; what the page says about it."""
     studio.panel.trying(action)(SOMEBODY)
-    return studio.panel._text
+    return studio.session.message
 
 
 def test_the_handle_moves_the_wanted_pose(flying: Studio) -> None:

@@ -11,6 +11,7 @@ from skyrig.scenario import Scenario, load
 from skyrig.sim import Cut, Poke
 from skyrig.studio import live as module
 from skyrig.studio.live import Hands, Live
+from skyrig.studio.session import Session
 
 
 def flown(live: Live, seconds: float) -> tuple[Frames, list]:
@@ -117,3 +118,27 @@ def test_the_start_is_what_is_built(hovering: Scenario) -> None:
     np.testing.assert_allclose(first.signals["cable.tension"][0], built.hover.tension)
     np.testing.assert_allclose(first.place[0], [0.0, 0.0, 1.5])
     assert first.error[0] == pytest.approx(0.0)
+
+
+def test_what_was_too_much_is_not_done_and_told_until_something_is(hovering: Scenario) -> None:
+    session = Session()  # without its threads: here it is this one that flies
+    session.open(hovering)
+    session._make()
+    session.status = "ready"
+    session.play()
+    push = Hands(force=np.array([0.1, 0.0, 0.0]))
+    session.hold(lambda _: push)
+    session.do(Poke(0.0, np.full(3, 1e9), np.zeros(3)))
+    session.do(Cut(0.0, 1))
+    session._fly_on(4.5 / 100)
+    assert session.message.startswith("That was too much, so it was not done: ")
+    assert [it.kind for it in session.events] == ["taut"] * 3
+    assert session.hands is push, "a poke is no reason to let go"
+    session._fly_on(1 / 100)
+    assert session.message == "" and ("cut", 1) in [(it.kind, it.cable) for it in session.events]
+    session.hold(lambda _: Hands(force=np.full(3, 1e12)))
+    session.do(Cut(0.0, 2))
+    session._fly_on(4.5 / 100)
+    words = "That was too much, so it was not done and all hands are off: "
+    assert session.message.startswith(words) and session.hands == Hands() and session.status == "ready"
+    assert session.view().span[1] == pytest.approx(0.1)

@@ -8,7 +8,10 @@ import pytest
 from skyrig.cli import main
 from skyrig.cli.studio import folders
 from skyrig.errors import InputError
+from skyrig.scenario import load, names
+from skyrig.studio.app import Studio
 from skyrig.studio.opening import free_port, is_flight
+from skyrig.studio.readouts import numbers
 
 
 def test_the_next_port_is_taken_if_one_is_in_use() -> None:
@@ -54,3 +57,18 @@ def test_flights_are_told_from_scenarios(tmp_path: Path) -> None:
     assert is_flight("some.npz") and not is_flight("figure-8") and not is_flight(tmp_path)
     (tmp_path / "flight.npz").touch()
     assert is_flight(tmp_path)
+
+
+def test_every_bundled_scenario_opens() -> None:
+    studio = Studio(port=0)  # nothing is compiled and nobody looks: its threads do not run
+    try:
+        for name in names():
+            studio.open(name)
+            studio.session._make()
+            studio._draw()
+            view, parts = studio.session.view(), load(name).parts
+            assert view is not None and view.message == "" and view.frame.payload_position[0, 2] > -1.0
+            assert numbers(view, set()).count('data-readout="tension-') == len(parts.cables)
+            assert studio.rig is not None and studio.panel.scenario.pick.value == name
+    finally:
+        studio.close()

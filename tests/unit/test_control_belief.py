@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.linalg
 
 from skyrig.control import Noise
 from skyrig.control.cable_belief import CUT, SLACK, TAUT, CableBelief, Margins
@@ -96,6 +97,20 @@ def test_gains_are_one_without_noise_and_less_with_more():
         steady_gains(np.array([0.01 * it, 0.05 * it, PERIOD, 1.0]))[0].diagonal() for it in (1, 4)
     )
     assert np.all(large < small) and np.all(small < 1)
+
+
+@pytest.mark.parametrize(
+    "value, rate, push", [(0.01, 0.05, 1.0), (1e-3, 0.2, 3.0), (1e-6, 0.1, 500.0), (1e-3, 2e-5, 300.0)]
+)
+def test_gains_are_those_of_the_steady_filter(value, rate, push):
+    gain, deviations = steady_gains(np.array([value, rate, PERIOD, push]))
+    assert (gain >= 0).all() and (gain.diagonal() <= 1).all()
+    assert (deviations <= [value, rate]).all(), "a measurement never makes less known"
+    step, blur = np.array([[1.0, PERIOD], [0.0, 1.0]]), np.diag([value, rate]) ** 2
+    kick = push * np.array([PERIOD**2 / 2, PERIOD])
+    if push < 100:  # else the equation loses its digits
+        ahead = scipy.linalg.solve_discrete_are(step.T, np.eye(2), np.outer(kick, kick), blur)
+        np.testing.assert_allclose(gain, ahead @ np.linalg.inv(ahead + blur), rtol=1e-6)
 
 
 def falling(count):

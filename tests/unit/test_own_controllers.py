@@ -1,5 +1,6 @@
 """What may stand in for a scenario's controller: objects, functions, classes, and those that make one."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from skyrig import InputError
 from skyrig.control import Command, Controller
-from skyrig.runs.own import made, trace
+from skyrig.runs.own import load, made, trace
 
 BUILT: Any = SimpleNamespace(weight=3.0)
 
@@ -91,3 +92,13 @@ def test_a_trace_is_where_the_law_is_written() -> None:
     typed: dict[str, Any] = {}
     exec("def law(t, target, seen): pass", typed)
     assert trace(typed["law"]).file is None
+
+
+def test_a_name_that_nearly_fits_is_answered_with_the_one_meant(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def hover(t, target, seen): pass\n")
+    with pytest.raises(InputError, match=r"mine.py' has no 'hovr' \(did you mean 'hover'\?\)\.$"):
+        load(f"{tmp_path}/mine.py:hovr")
+    with pytest.raises(InputError, match=r"mime.py' is none \(did you mean 'mine.py'\?\)\.$"):
+        load(f"{tmp_path}/mime.py:hover")
+    with pytest.raises(InputError, match="is none.$"):
+        load("no/such/folder/mine.py:hover")

@@ -8,7 +8,7 @@ import pytest
 
 from skyrig.constants import GRAVITY
 from skyrig.scenario import Scenario, load, names
-from skyrig.scenario.rotor_demand import hover_thrusts, rotor_thrusts, rotors_of
+from skyrig.scenario.rotor_demand import hover_thrusts, rotor_thrusts, rotors_of, yaw_acceleration
 
 CIRCLE = "three-dragonflies-circle"
 LINKS = "three-dragonflies-links"
@@ -39,6 +39,21 @@ def test_bundled_scenarios_give_no_warning(name: str) -> None:
             "one-dragonfly-hover",
             {"start__payload__position": [0, 0, -0.2]},
             "The payload starts at z = -0.2 m, in the ground",
+        ),
+        (
+            CIRCLE,
+            {"verdict__ground": 2.0},
+            "goes down to z = 1.5 m at 0 s, below the ground at z = 2",
+        ),
+        (
+            "one-dragonfly-hover",
+            {"verdict__ground": 9.0, "start__payload__position": [0, 0, 1.0]},
+            "The payload starts at z = 1 m, in the ground at z = 9 m",
+        ),
+        (
+            "two-dragonflies-links",
+            {"reference": {"type": "rotation", "amplitude": [0, 0, 1.5], "period": 2, "start": [0, 0, 1]}},
+            "rad/s^2 of yaw",
         ),
         (CIRCLE, {"reference__radius": 10}, "asks for 15.13 N of thrust at"),
         (CIRCLE, {"reference__radius": 10}, "the team gives 12.72 N at most: it accelerates by 11 m/s^2"),
@@ -186,3 +201,22 @@ def test_a_new_shape_brings_its_own_inertia() -> None:
     own = Scenario.from_dict(values | {"rig": values["rig"] | {"payload": {"type": "box", "shape": shape}}})
     assert np.allclose(np.diag(own.parts.payload.inertia), 0.25 / 12 * np.array([0.37, 0.37, 0.72]))
     assert own.remarks == ()
+
+
+@pytest.mark.parametrize("ground", [-3.0, "none"])
+def test_the_ground_is_where_the_scenario_says(ground: object) -> None:
+    assert remarks(CIRCLE, reference__start=[1, 0, -1]) != ()
+    assert remarks(CIRCLE, reference__start=[1, 0, -1], verdict__ground=ground) == ()
+
+
+def test_rotors_turn_a_linked_rig_by_their_drag_alone() -> None:
+    parts = load("two-dragonflies-links").parts
+    rotors, frame = rotors_of(parts), parts.airframes[0]
+    most = yaw_acceleration(rotors, parts)
+    # all rotors of one sense as fast as they go or as slowly as they do, the others holding the rig
+    hover = hover_thrusts(rotors, parts.mass)
+    room = min(frame.thrust_max - hover.max(), hover.min() - frame.thrust_min)
+    drag = np.abs(frame.mixing[3]).sum() * parts.count * room
+    assert most == pytest.approx(drag / rotors.inertia[2, 2], rel=1e-6)
+    slow = {"type": "rotation", "amplitude": [0, 0, 0.3], "period": 12, "start": [0, 0, 1]}
+    assert remarks("two-dragonflies-links", reference=slow) == ()

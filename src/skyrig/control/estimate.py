@@ -29,6 +29,8 @@ from skyrig.rigs.bodies import Bodies
 
 MANY = 1e3
 """Measurements after which none counts as early."""
+LEAST = 1e-9
+"""Accelerations are never believed more exactly than this (m/s^2 or rad/s^2)."""
 JUMP = 6.0
 """Standard deviations of a measurement beyond which it is no noise."""
 
@@ -78,22 +80,37 @@ def steady_gains(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         numbers: Deviations of the value's and the rate's measurement, the period (s), and the deviation of
             the rate's derivative, which is constant over a period and independent of the others.
     """
-    value, rate, period, push = numbers
+    value, rate, period, push = numbers.tolist()
     if value == 0 and rate == 0:
         return np.eye(2), np.zeros(2)
-    step = np.array([[1.0, period], [0.0, 1.0]])
-    kick = push * np.array([period**2 / 2, period])
-    blur = np.diag([value**2, rate**2])
-    known = blur.copy()
-    gain = np.eye(2)
+    # in plain numbers, for a sweep over noise builds thousands of controllers
+    gain, known = ((1.0, 0.0), (0.0, 1.0)), (value**2, 0.0, rate**2, value**2 * rate**2)
     for _ in range(2000):
-        ahead_of = step @ known @ step.T + np.outer(kick, kick)
-        gain = ahead_of @ np.linalg.pinv(ahead_of + blur, hermitian=True)
-        new = (np.eye(2) - gain) @ ahead_of
-        if np.allclose(new, known, rtol=1e-9, atol=0):
+        gain, new = _corrected_once(known, value**2, rate**2, period, max(push, LEAST))
+        if all(abs(one - other) <= 1e-9 * abs(other) for one, other in zip(new, known, strict=True)):
             break
         known = new
-    return gain, np.sqrt(np.maximum(np.diag(known), 0.0))
+    return np.array(gain), np.sqrt([known[0], known[2]])
+
+
+def _corrected_once(known: Any, value: float, rate: float, period: float, push: float) -> Any:
+    """The gain of a measurement with these variances, a period after `known`, and the covariance then.
+
+    A covariance P is given as P_11, P_12, P_22 and det P. With A the one ahead of the measurement and R that
+    of its noise, which is diagonal, K = A (A + R)^-1 and P = R (A + R)^-1 A; written out like this, nothing
+    is ever subtracted, so no digits are lost where one of the two is measured far better than the other.
+    """
+    kick = push * period
+    first = known[0] + period * (2 * known[1] + period * known[2]) + (kick * period / 2) ** 2
+    mixed = known[1] + period * (known[2] + kick**2 / 2)
+    second = known[2] + kick**2
+    size = known[3] + kick**2 * (known[0] + period * (known[1] + period / 4 * known[2]))
+    total = size + rate * first + value * second + value * rate
+    gain = (
+        ((size + rate * first) / total, value * mixed / total),
+        (rate * mixed / total, (size + value * second) / total),
+    )
+    return gain, (value * gain[0][0], value * gain[1][0], rate * gain[1][1], value * rate * size / total)
 
 
 class Late(eqx.Module):

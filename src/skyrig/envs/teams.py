@@ -11,8 +11,10 @@ from skyrig.envs.catalogue import build
 from skyrig.envs.environment import Environment
 from skyrig.envs.extras import need
 from skyrig.envs.many import Many
+from skyrig.envs.render import MODES, check_mode, outline_of, picture
 from skyrig.envs.spaces import Box, key_of, shaped
 from skyrig.errors import InputError
+from skyrig.flight.outlines import Outline
 
 ParallelEnv = need("pettingzoo").ParallelEnv
 
@@ -47,17 +49,18 @@ class CarryTeam(ParallelEnv):
     Args:
         environment: One that was built already with `teams=True`, instead of `options`.
         array_type: "numpy", "jax" or "torch".
+        render_mode: "rgb_array", for pictures by `render`, or None.
         options: What `skyrig.envs.build` takes.
     """
 
-    metadata = {"name": "skyrig/CarryTeam-v0", "render_modes": []}
+    metadata: dict[str, Any] = {"name": "skyrig/CarryTeam-v0", "render_modes": MODES, "render_fps": 50}
 
     def __init__(
         self,
         environment: Environment | None = None,
         *,
         array_type: str = "numpy",
-        render_mode: None = None,
+        render_mode: str | None = None,
         **options: Any,
     ) -> None:
         self.environment = build("carry", teams=True, **options) if environment is None else environment
@@ -66,7 +69,10 @@ class CarryTeam(ParallelEnv):
         size, n = self.environment.observation_shape
         self.possible_agents = [f"vehicle_{k}" for k in range(n)]
         self.agents: list[str] = []
-        self.render_mode = render_mode
+        self.render_mode = check_mode(render_mode)
+        self.metadata = {**self.metadata, "render_fps": round(1 / self.environment.period)}
+        self._looks = ("carry" if environment is None else None, options.get("scenario"))
+        self._outline: Outline | None = None
         self.observation_spaces = {
             agent: Box(-np.inf, np.inf, (size,), np.float32) for agent in self.possible_agents
         }
@@ -129,6 +135,16 @@ class CarryTeam(ParallelEnv):
         if self._seen is None:
             raise InputError("reset must be called before state.")
         return np.asarray(self._seen).ravel()
+
+    def render(self) -> Any:
+        """The flight as it is now, (480, 480, 3) of 8 bits, where `render_mode` is "rgb_array"; else None."""
+        if self.render_mode is None:
+            return None
+        if not self._begun:
+            raise InputError("reset must be called before render.")
+        if self._outline is None:
+            self._outline = outline_of(self.environment, *self._looks)
+        return picture(self.environment, self._many.state(), self._outline)
 
     def close(self) -> None:
         """Nothing is held open."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skyrig import extensions
+from skyrig.checks import nearest
 from skyrig.errors import InputError
 from skyrig.flight.trace import Own
 from skyrig.scenario.sentences import shown
@@ -25,7 +26,8 @@ def load(text: str) -> tuple[Any, Own]:
     used, module = extensions.load(Path(file), "--controller")
     own = Own(name=name, file=file, sha256=used.sha256)
     if not hasattr(module, name):
-        raise InputError(f"--controller {file!r} has no {name!r}.")
+        names = [it for it, value in vars(module).items() if callable(value) and not it.startswith("_")]
+        raise InputError(f"--controller {file!r} has no {name!r}{nearest(name, names)}.")
     return getattr(module, name), own
 
 

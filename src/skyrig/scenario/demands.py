@@ -18,15 +18,13 @@ from skyrig.control.known import OPEN_LOOP
 from skyrig.planning import Reference, Sample, Table
 from skyrig.scenario.mechanisms.cables import CableParts
 from skyrig.scenario.mechanisms.links import LinkParts
-from skyrig.scenario.rotor_demand import hover_thrusts, rotor_thrusts, rotors_of
+from skyrig.scenario.rotor_demand import hover_thrusts, rotor_thrusts, rotors_of, yaw_acceleration
 from skyrig.scenario.sentences import figure
 from skyrig.vehicles import Airframe
 
 if TYPE_CHECKING:
     from skyrig.scenario.scenario import Scenario
 
-GROUND = 0.0
-"""Height of the ground (m)."""
 MOST_TILT = np.pi / 3
 """Tilt of a payload on cables beyond which radians are unlikely to be meant (rad)."""
 LEAST_TILT = 0.01
@@ -65,13 +63,7 @@ class Follower:
 def demands(scenario: Scenario) -> Iterator[str]:
     """Sentences on what each reference asks for."""
     followers = tuple(_followers(scenario))
-    for follower in followers:
-        yield from _ground(follower)
-    place = scenario.spec.start.payload
-    load = scenario.parts.payload
-    bottom = 0.0 if load is None else float(load.shape.corners[:, 2].min())
-    if place is not None and place.position is not None and place.position[2] + bottom < GROUND:
-        yield f"The payload starts at z = {figure(place.position[2])} m, in the ground: z points up (m)."
+    yield from _underground(scenario, followers)
     if scenario.controller.name in (OPEN_LOOP, "attitude"):
         return  # nobody follows these positions
     for k, follower in enumerate(followers):
@@ -101,15 +93,29 @@ def instants(reference: Reference, duration: float) -> Numbers:
     return np.unique(np.concatenate([even, knots[(knots >= 0) & (knots <= duration)][:5000]]))
 
 
-def _ground(follower: Follower) -> Iterator[str]:
+def _underground(scenario: Scenario, followers: tuple[Follower, ...]) -> Iterator[str]:
+    """What is below the ground by which the flight is judged."""
+    ground = scenario.spec.verdict.ground
+    if ground == "none":
+        return
+    for follower in followers:
+        yield from _below(follower, ground)
+    place, load = scenario.spec.start.payload, scenario.parts.payload
+    bottom = 0.0 if load is None else float(load.shape.corners[:, 2].min())
+    if place is not None and place.position is not None and place.position[2] + bottom < ground:
+        at = "" if ground == 0 else f" at z = {figure(ground)} m"
+        yield f"The payload starts at z = {figure(place.position[2])} m, in the ground{at}: z points up (m)."
+
+
+def _below(follower: Follower, ground: float) -> Iterator[str]:
     heights = follower.motion.position[:, 0, 2]
     row = int(np.argmin(heights))
-    if heights[row] < GROUND:
+    if heights[row] < ground:
         yield (
             f"{follower.name} goes down to z = {figure(heights[row])} m {follower.at(row)}, below the ground "
-            f"at z = {GROUND:g}: z points up, and a start that is not given is the origin."
+            f"at z = {ground:g}: z points up, and a start that is not given is the origin."
         )
-    elif heights[row] - follower.bottom < GROUND - 1e-9:
+    elif heights[row] - follower.bottom < ground - 1e-9:
         yield (
             f"{follower.name} goes down to z = {figure(heights[row])} m {follower.at(row)}, where the "
             f"payload, which reaches {figure(follower.bottom)} m below its origin, is in the ground: a start "
@@ -161,6 +167,18 @@ def linked_thrust(follower: Follower, parts: LinkParts) -> Iterator[str]:
         f"vehicle {rotors.vehicle[rotor]} needs {figure(thrusts[row, rotor])} N but gives "
         f"{figure(rotors.most[rotor])} N at most: {HEAVY if hover.max() > 1 else _cause(follower, row)}."
     )
+
+
+def linked_yaw(follower: Follower, parts: LinkParts) -> Iterator[str]:
+    """A turn about z that is quicker than rotors can make it, which they do by their drag alone."""
+    most, bend = yaw_acceleration(rotors_of(parts), parts), np.abs(follower.motion.euler[:, 2, 2])
+    row = int(np.argmax(bend))
+    if bend[row] > most:
+        yield (
+            f"{follower.name} asks for {figure(bend[row])} rad/s^2 of yaw {follower.at(row)}, but the drag "
+            f"of the rotors turns this rig by {figure(most)} rad/s^2 at most: turn it less (rad) or in a "
+            "longer time (s)."
+        )
 
 
 def _cause(follower: Follower, row: int) -> str:

@@ -2,8 +2,8 @@
 
 A linked rig leans its z axis along a + g e3. How that direction turns (by the reference's third and fourth
 derivatives) gives angular rates and accelerations, these a moment, and thrust and moment are shared among the
-rotors as the controller shares them: so that the sum of f^2/f_max is least. Yaw moments are left out, since
-the controller lets them go first.
+rotors as the controller shares them: so that the sum of f^2/f_max is least. Yaw moments are left out of that,
+since the controller lets them go first; how large they can be in hover is looked at by itself.
 """
 
 from __future__ import annotations
@@ -61,6 +61,18 @@ def rotor_thrusts(rotors: Rotors, mass: float, motion: Sample) -> Numbers:
 def hover_thrusts(rotors: Rotors, mass: float) -> Numbers:
     """(r,) thrust of each rotor (N) in hover, for a rig of `mass` (kg)."""
     return _shared(rotors, np.array([mass * GRAVITY, 0.0, 0.0, 0.0]))
+
+
+def yaw_acceleration(rotors: Rotors, parts: LinkParts) -> float:
+    """How quickly the rotors can turn the rig about z in hover, in which they go on holding it (rad/s^2)."""
+    hover = hover_thrusts(rotors, parts.mass)
+    each = _shared(rotors, np.array([0.0, 0.0, 0.0, 1.0]))  # thrust for a newton metre
+    least = np.repeat(
+        [frame.thrust_min for frame in parts.airframes], [it.rotor_count for it in parts.airframes]
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(each > 0, (rotors.most - hover) / each, (least - hover) / each)
+    return max(float(np.nanmin(room)), 0.0) / float(rotors.inertia[2, 2])
 
 
 def _shared(rotors: Rotors, wrench: Numbers) -> Numbers:

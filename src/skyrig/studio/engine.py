@@ -151,7 +151,7 @@ class Engine:
                 status, message = BROKEN, f"The simulation cannot be compiled: {complain(error)}."
             with self.lock:
                 if number == self.number and self._wanted is None:
-                    self.status, self.message = status, message
+                    self.status, self.message = status, message or self.message
                     self.playing = play and status == READY
 
     def _forget(self) -> None:
@@ -216,15 +216,25 @@ class Engine:
         """Fly on; what hands do beyond what can be simulated is not done, so that the flight goes on."""
         from skyrig.studio.live import Hands
 
-        try:
-            return live.advance(ticks, acts)
-        except FlightDiverged as error:
-            if not acts and live.hands.idle:
-                raise
+        asked, undone, why = acts, [], ""
+        while True:
+            hands = live.hands
+            try:
+                flown = live.advance(ticks, acts, hands)
+                break
+            except FlightDiverged as error:
+                if not acts and hands.idle:
+                    raise
+                undone.append("it was not done" if acts else "all hands are off")
+                why = why or str(error)
             with self.lock:
-                live.hands = Hands()
-                self.message = f"That was too much, so all hands are off: {error}"
-            return live.advance(ticks)
+                if not acts and live.hands is hands:  # if not, somebody changed them meanwhile
+                    live.hands = Hands()
+            acts = []
+        with self.lock:
+            if live is self._live and (asked or undone):  # what was told of an earlier one is over
+                self.message = f"That was too much, so {' and '.join(undone)}: {why}" if undone else ""
+        return flown
 
     def _play_back(self, elapsed: float) -> None:
         with self.lock:

@@ -104,7 +104,7 @@ class Live:
         self._random = np.random.default_rng(built.seed)
         chosen = built.scenario.spec.loop.integrator
         self._plant = plant_of(
-            built.rig, self._crew.actuators, self._pushes(np.zeros(1)), built.elements, chosen
+            built.rig, self._crew.actuators, self._pushes(np.zeros(1), self.hands), built.elements, chosen
         )
         self._state = self._plant.start(built.state)
         self._memory: Any = None
@@ -144,13 +144,14 @@ class Live:
         )
 
     def advance(
-        self, ticks: int = TICKS, acts: Sequence[Poke | Cut] = ()
+        self, ticks: int = TICKS, acts: Sequence[Poke | Cut] = (), hands: Hands | None = None
     ) -> tuple[Frames, list[FlightEvent]]:
         """Fly on.
 
         Args:
             ticks: How many control ticks, `TICKS` at most.
             acts: Pokes and cuts to do at once, whatever their `time` says.
+            hands: What is done to the rig; `self.hands` if left out.
 
         Returns:
             One frame for every tick flown, at its end, and what happened meanwhile. Fewer ticks than asked
@@ -159,6 +160,7 @@ class Live:
         Raises:
             FlightDiverged: If the flight stops making sense; it cannot be flown on.
         """
+        hands = hands or self.hands  # once: another thread may change them
         count = min(ticks, TICKS)
         times, marks = self._steps(count)
         while len(times) - 1 > self.room and count > 1:
@@ -168,13 +170,13 @@ class Live:
         happen += [act for act in self.built.happenings if times[0] - 1e-9 <= act.time < times[-1] - 1e-9]
         plan = plan_of(times, marks, happen, self.built.rig, self.room)
         given = {
-            "target": self._aims.targets(self.tick, count, self.hands.pose),
+            "target": self._aims.targets(self.tick, count, hands.pose),
             "times": (self.tick + np.arange(TICKS)) / self.rate,
             "shake": self._random.standard_normal((TICKS, 4, 3, self.built.rig.layout.bodies)),
         }
         since = _padded(times[:-1], self.room)
-        around = self._around(since)
-        plant = eqx.tree_at(lambda it: it.elements["pushes"], self._plant, self._pushes(since))
+        around = self._around(since, hands)
+        plant = eqx.tree_at(lambda it: it.elements["pushes"], self._plant, self._pushes(since, hands))
         if self._memory is None:
             shapes = _memory_shapes(plant, self._state, self._crew, given, around)
             self._memory = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
@@ -186,7 +188,7 @@ class Live:
         row = Packing.of(_row_shapes(plant, self._state, self._crew, given, around), rows.dtype)
         record = row.unpack(np.asarray(rows)[: len(times) - 1])[1]  # what pads a chunk is not flown
         if int(log.trouble) == LOG_FULL and count > 1:
-            return self.advance(1, acts)
+            return self.advance(1, acts, hands)
         moved = tracks(record.bodies)
         found = self._events(log, times, happen, moved)
         ends = np.append(marks[1:], len(times) - 1) - 1
@@ -199,17 +201,17 @@ class Live:
     def _steps(self, count: int) -> tuple[Any, Any]:
         return step_times((self.tick + np.arange(count + 1)) / self.rate, self.built.step, self._marks)
 
-    def _around(self, since: Numbers) -> Surroundings:
+    def _around(self, since: Numbers, hands: Hands) -> Surroundings:
         """What is done to the actuators from each of `since` on."""
-        acting, hands = self.built.disturbances, self.hands
+        acting = self.built.disturbances
         share = acting.thrust_share(since) * (1.0 if hands.share is None else hands.share)
         rest = {name: np.tile(it, (len(since), 1)) for name, it in self.built.rig.rest_goals().items()}
         goals = {name: as_jax(it.T) for name, it in (rest | acting.goals(since)).items()}
         return Surroundings(as_jax(share.T), goals)
 
-    def _pushes(self, since: Numbers) -> Pushes:
+    def _pushes(self, since: Numbers, hands: Hands) -> Pushes:
         """What pushes the rig from each of `since` on: the scenario and hands."""
-        hands, group = self.hands, self._carried or "vehicles"
+        group = self._carried or "vehicles"
         forces, torques = self.built.disturbances.pushes(since)
         still = {it.name: np.zeros((len(since), it.count, 3)) for it in self.built.rig.layout.groups}
         forces, torques = {**still, **forces}, {**still, **torques}

@@ -28,7 +28,6 @@ class Panel:
     def __init__(self, studio: Studio) -> None:
         self.studio = studio
         gui = studio.server.gui
-        self._text = ""
         gui.main_panel.dock_right()
         gui.main_panel.set_width(330)
         gui.set_panel_label("skyrig studio")
@@ -53,9 +52,12 @@ class Panel:
         watch.set_width(290)
 
     def say(self, text: str) -> None:
-        """Tell everybody what could not be done, or take it back."""
-        self._text = self._brief(text)
-        self.studio.put(self.message, readouts.message(self._text))
+        """Tell everybody what could not be done, or take back what was told before."""
+        self.studio.session.tell(text)
+        self._show_message()
+
+    def _show_message(self) -> None:
+        self.studio.put(self.message, readouts.message(self._brief(self.studio.session.message)))
 
     def _brief(self, text: str) -> str:
         sent = (field.value for field in self.studio.inbox.fields.values())
@@ -70,6 +72,7 @@ class Panel:
         def run(event: Any) -> None:
             if event.client is None:
                 return
+            self.say("")  # first: what the flight makes of the action may be told before it returns
             try:
                 with files.only_under(self.studio.folders):
                     action(event)
@@ -77,8 +80,6 @@ class Panel:
                 self.say(str(error))
             except Exception as error:
                 self.say(f"That did not work: {complain(error)}.")
-            else:
-                self.say("")
 
         return run
 
@@ -89,8 +90,7 @@ class Panel:
         name = flight.name if flight is not None else scenario.name if scenario is not None else "skyrig"
         about = "A recorded flight" if flight is not None else scenario.description if scenario else ""
         self.studio.put(self.status, readouts.status(view, name, about))
-        if session.message:
-            self.studio.put(self.message, readouts.message(self._brief(session.message)))
+        self._show_message()
         if view is None:
             return
         low, high = view.span

@@ -14,7 +14,7 @@ from skyrig.errors import InputError
 from skyrig.flight.flight import Flight, FlightEvent
 from skyrig.flight.frames import Frames, of_flight
 from skyrig.scenario import Scenario
-from skyrig.studio.engine import COMPILING, MOST_EVENTS, READY, Engine
+from skyrig.studio.engine import BROKEN, COMPILING, MOST_EVENTS, READY, Engine
 
 if TYPE_CHECKING:
     from skyrig.studio.live import Hands
@@ -32,7 +32,7 @@ class View:
     status: str
     """'empty', 'compiling', 'ready', 'ended' or 'broken'."""
     message: str
-    """What went wrong, if anything did."""
+    """What went wrong or could not be done, the latest of it; empty if nothing."""
     frame: Frames
     """One moment."""
     span: tuple[float, float]
@@ -130,14 +130,21 @@ class Session(Engine):
             if len(self._acts) >= MOST_ACTS:
                 raise InputError(f"{MOST_ACTS} pokes and cuts wait to be done already: let it fly on first.")
             self._acts.append(act)
-            self.message = "" if self.status == READY else self.message
 
     def hold(self, change: Callable[[Hands], Hands]) -> None:
         """Change what hands do to the rig."""
         with self.lock:
             if self._live is not None:
                 self._live.hands = change(self._live.hands)
-                self.message = "" if self.status == READY else self.message
+
+    def tell(self, text: str) -> None:
+        """Say what could not be done in place of what was said before; nothing takes that back.
+
+        Why a flight stopped stands there until something else could not be done.
+        """
+        with self.lock:
+            if text or self.status != BROKEN:
+                self.message = text
 
     @property
     def hands(self) -> Hands | None:

@@ -96,9 +96,10 @@ class LinkParts(RigParts):
 
     def demands(self, follower: Any, vehicle: int | None) -> Iterator[str]:
         """Sentences on tilts that rotors cannot make, and on those that nobody makes."""
-        from skyrig.scenario.demands import linked_thrust, tilted_in_vain, too_fast
+        from skyrig.scenario.demands import linked_thrust, linked_yaw, tilted_in_vain, too_fast
 
         yield from linked_thrust(follower, self)
+        yield from linked_yaw(follower, self)
         if not self.payload.is_point:
             yield from tilted_in_vain(follower)
             yield from too_fast(follower)
