@@ -42,7 +42,7 @@ def made() -> Flight:
             metrics={"rmse": 0.5, "none": None, "list": [1, 2]},
             versions={"skyrig": "0"},
             signals={
-                "cable_belief": Signal(rng.normal(size=(size, n)), "", owner="controller", held=True),
+                "cable_belief": Signal(rng.normal(size=(size, n)), "1", owner="controller", held=True),
                 "missing_thrust": Signal(rng.normal(size=(size, n)), "N", owner="controller", held=True),
             },
         )

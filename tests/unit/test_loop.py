@@ -5,7 +5,6 @@ import logging
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from skyrig.flight.closed import make_controller
 
 from skyrig import InputError, airframe, closed_loop, fly, load, payload, trim
 from skyrig.control import Command, Controller, Function, build
@@ -13,6 +12,7 @@ from skyrig.control.interface import Measurement
 from skyrig.errors import FlightDiverged
 from skyrig.planning import circle, hover
 from skyrig.rigs import Cable, Slung
+from skyrig.runs.closed import make_controller
 from skyrig.sim import Cut, Noise, Outside, Poke, rollout
 from skyrig.sim.pilot import blurred, measure
 

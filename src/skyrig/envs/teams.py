@@ -14,7 +14,7 @@ from skyrig.envs.many import Many
 from skyrig.envs.render import MODES, check_mode, outline_of, picture
 from skyrig.envs.spaces import Box, key_of, shaped
 from skyrig.errors import InputError
-from skyrig.flight.outlines import Outline
+from skyrig.flight.rig import RigData
 
 ParallelEnv = need("pettingzoo").ParallelEnv
 
@@ -72,7 +72,7 @@ class CarryTeam(ParallelEnv):
         self.render_mode = check_mode(render_mode)
         self.metadata = {**self.metadata, "render_fps": round(1 / self.environment.period)}
         self._looks = ("carry" if environment is None else None, options.get("scenario"))
-        self._outline: Outline | None = None
+        self._outline: RigData | None = None
         self.observation_spaces = {
             agent: Box(-np.inf, np.inf, (size,), np.float32) for agent in self.possible_agents
         }
