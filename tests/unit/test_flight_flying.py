@@ -12,7 +12,7 @@ from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
 from skyrig.flight import Flight, export, plots, report
 from skyrig.flight.compare import apart, compare
-from skyrig.runs.flying import fly, rotor_saturation
+from skyrig.runs.flying import fly
 from skyrig.scenario import Scenario, load
 
 
@@ -89,42 +89,45 @@ def test_gains_that_cannot_be_are_told_with_their_file() -> None:
         fly(wrong)
 
 
-def test_the_scenarios_table_of_controllers_is_that_of_control() -> None:
-    import skyrig.control as control
+def test_the_gains_that_files_may_name_are_those_that_controllers_read() -> None:
+    from skyrig import control
     from skyrig.control import builders
-    from skyrig.control.known import CONTROLLERS, OPEN_LOOP, gain_names
+    from skyrig.control.known import CONTROLLERS, GEOMETRIC, OPEN_LOOP, chosen
 
-    assert set(CONTROLLERS) == {*control.CONTROLLERS, OPEN_LOOP}
-    assert all(control.FOLLOWS[name] == CONTROLLERS[name].follows for name in control.CONTROLLERS)
-    rigs = {name: load(name).build().team for name in ("three-dragonflies-circle", "three-dragonflies-links")}
+    teams = [load(name).build().team for name in ("three-dragonflies-circle", "three-dragonflies-links")]
     asked: list[set[str]] = []
     real = builders.read_gains
     patch = pytest.MonkeyPatch()
     patch.setattr(
         builders, "read_gains", lambda given, known, n: asked.append(set(known)) or real(given, known, n)
     )
+    ours = [name for name, it in CONTROLLERS.items() if name == GEOMETRIC or isinstance(it.build, str)]
+    assert OPEN_LOOP not in ours and len(ours) > 5
     try:
-        for team, mechanism in zip(rigs.values(), ("cables", "links"), strict=True):
-            for name in control.CONTROLLERS:
+        for team in teams:
+            for name in ours:
                 for flavour in control.FLAVOURS:
-                    if mechanism in CONTROLLERS[name].mechanisms:
+                    known = chosen(name, team.rig.mechanism)
+                    if known.flies(team.rig.mechanism):
                         control.build(name, team.rig, team.airframes, flavour=flavour)
-                        assert asked[-1] == set(gain_names(name, flavour, mechanism))
+                        assert asked[-1] == set(known.gains[flavour])
                     else:
-                        with pytest.raises(InputError):
+                        with pytest.raises(InputError, match="must be one that flies"):
                             control.build(name, team.rig, team.airframes, flavour=flavour)
     finally:
         patch.undo()
 
 
-def test_rotors_saturate_at_their_own_limits() -> None:
-    parts = load("one-dragonfly-circle").parts
-    most, least = parts.airframes[0].total_thrust_max, parts.airframes[0].total_thrust_min
-    thrust = np.array([[most * 0.99], [most * 1.01], [least * 0.9], [most * 0.99]])
-    moment = np.zeros((4, 1, 3))
-    moment[3, 0, 0] = 0.05  # two rotors have to push harder than they can, two less than others
-    share = rotor_saturation(parts, thrust, moment)
-    assert np.allclose(share[:, 0], [0, 1, 1, 0.5])
+def test_held_commands_do_not_get_round_the_rotors_limits() -> None:
+    known = load("drop-open-loop")
+    frame = known.parts.airframes[0]
+    # two rotors would have to push harder than they can, two less than others
+    held = [{"thrust": [0.99 * frame.total_thrust_max], "moment": [[0.05, 0.0, 0.0]]}]
+    flown = fly(known.with_overrides({"controller.held": held, "duration": 0.1}))
+    asked, made = flown.inputs.commanded_moment[0, 0], flown.inputs.moment[0, 0]
+    assert asked[0] == 0.05 and flown.inputs.saturated[0, 0] > 0
+    rotors = np.linalg.pinv(frame.mixing) @ [flown.inputs.thrust[0, 0], *made]
+    assert rotors.max() <= frame.thrust_max * (1 + 1e-9) and rotors.min() >= frame.thrust_min * (1 - 1e-9)
 
 
 def test_pictures_show_what_there_is(drop: Flight, poked: Flight, tmp_path: Path) -> None:
