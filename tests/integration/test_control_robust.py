@@ -47,6 +47,22 @@ def test_noise_in_positions_makes_no_cable_slack_or_cut(noise):
     assert np.all(flight.signals["cable_belief"] == TAUT)
 
 
+def test_noise_in_the_first_measurements_makes_no_cable_slack_either():
+    # speeds are exact here, and the first distances blurred by more than the margins of a settled estimate
+    flight = fly(
+        load("three-dragonflies-circle").with_overrides(
+            {
+                "noise.position": 0.0136512149,
+                "rig.payload.mass": 0.190728025,
+                "seed": 2027547918,
+                "duration": 2.0,
+            }
+        )
+    )
+    assert flight.verdict.flew and away(flight).max() < 0.02
+    assert not np.asarray(flight.signals["cable_belief"]).any()
+
+
 def test_a_cut_is_believed_soon_and_only_where_it_is():
     flight = fly("six-dragonflies-box-cut")
     belief = flight.signals["cable_belief"]

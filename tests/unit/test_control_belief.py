@@ -24,7 +24,7 @@ def believing(distances, told=1.0, noise=ROUGH, reeled=None):
     sight = Filter.of(noise, PERIOD, 1.0, 3.0)
     attachment = np.array([[0.3], [0.0], [0.0]])
     late = Late.of(Clock(PERIOD))
-    it = types.SimpleNamespace(late=late, margins=Margins.of(0.01, 0.02, sight, sight, attachment))
+    it = types.SimpleNamespace(late=late, margins=Margins.of(0.01, 0.02, sight, sight, attachment, noise))
     lengths = np.full(len(distances), told) if reeled is None else told + reeled
     rates = np.gradient(distances, PERIOD)
 
@@ -55,6 +55,15 @@ def test_neither_noise_nor_a_wrong_length_makes_a_cable_slack_or_cut(wrong):
     states, learnt, _ = believing(1.0 + wandering(6000, deviation), told=wrong)
     assert set(states) == {TAUT}
     assert np.abs(learnt[100:] - 1.0).max() < 3 * deviation
+
+
+def test_first_measurements_are_trusted_no_more_than_they_deserve():
+    noise = Noise.of(0.0137)  # speeds are exact, so that the estimate ends far better than it begins
+    white = np.random.default_rng(3).standard_normal((2, 400)) * 0.0137
+    means = np.cumsum(white[0] - white[1]) / np.arange(1, 401)
+    states, _, margins = believing(1.0 + means, noise=noise)
+    assert set(states) == {TAUT}
+    assert margins.slack[0] < 0.02 < margins.after(jnp.zeros(1)).slack[0]
 
 
 def test_a_cable_whose_ends_meet_is_slack_and_taut_again_when_they_part():

@@ -88,7 +88,9 @@ def cables(rig: Slung, airframes: Sequence[Airframe], gains: Given, flavour: str
     values = read_gains(gains, known, n)
     lean = values.pop("lean")
     load_sight, sight = _sight(clock), _sight(clock)
-    margins = Margins.of(values.pop("slack"), values.pop("cut"), load_sight, sight, rig.attachment)
+    margins = Margins.of(
+        values.pop("slack"), values.pop("cut"), load_sight, sight, rig.attachment, clock.noise
+    )
     return Cables(
         **parts,
         payload_inverse_inertia=rig.payload_inverse_inertia,

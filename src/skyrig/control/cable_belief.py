@@ -21,7 +21,7 @@ from skyrig.algebra import as_jax
 from skyrig.arrays import namespace
 from skyrig.control.cable_geometry import Spans
 from skyrig.control.estimate import Filter
-from skyrig.control.interface import axes
+from skyrig.control.interface import Noise, axes
 
 TAUT, SLACK, CUT = 0, 1, 2
 """What a cable may be believed to be."""
@@ -56,9 +56,11 @@ class Margins(eqx.Module):
     """For how many ticks a length is learnt however far from it the cable seems (1)."""
     lasting: Float[Array, "n ..."] = axes(1)
     """For how long a cable must be too long to be cut (s)."""
+    raw: Float[Array, "n ..."] = axes(1)
+    """Standard deviation of a single measurement of the distance (m)."""
 
     @staticmethod
-    def of(slack: Any, cut: Any, load: Filter, craft: Filter, attachment: Any) -> Margins:
+    def of(slack: Any, cut: Any, load: Filter, craft: Filter, attachment: Any, noise: Noise) -> Margins:
         """Margins of at least `slack` and `cut` (m), beyond what noise makes of the estimates.
 
         Args:
@@ -67,10 +69,13 @@ class Margins(eqx.Module):
             load: How well the payload is known.
             craft: How well the vehicles are known.
             attachment: (3, n) of the cables on the payload (m).
+            noise: Of the measurements.
         """
         arm = np.sqrt((np.asarray(attachment) ** 2).sum(0))
         blur = np.sqrt(load.position**2 + craft.position**2 + (arm * load.attitude) ** 2)
         drift = np.sqrt(load.velocity**2 + craft.velocity**2 + (arm * load.rate) ** 2)
+        position, attitude = np.asarray(noise.position), np.asarray(noise.attitude)
+        raw = np.sqrt(2 * position**2 + (arm * attitude) ** 2)
         xp = namespace(slack, cut)
         return Margins(
             as_jax(xp.maximum(slack, SURE * blur)),
@@ -80,7 +85,17 @@ class Margins(eqx.Module):
             # a distance that nothing blurs needs to be seen but once
             as_jax(np.where(blur > 0, EARLY, 1.0)),
             as_jax(np.where(blur > 0, LASTING, 0.0)),
+            as_jax(raw),
         )
+
+    def after(self, ticks: Float[Array, "n ..."]) -> Margins:
+        """The margins when so many measurements were seen: the mean of n knows no more than raw/sqrt(n)."""
+        doubt = self.raw / jnp.sqrt(ticks + 1)
+        slack, cut, free = (
+            jnp.sqrt(margin**2 + (sure * doubt) ** 2)
+            for margin, sure in ((self.slack, SURE), (self.cut, CERTAIN), (self.free, SURE))
+        )
+        return Margins(slack, cut, free, self.still, self.early, self.lasting, self.raw)
 
 
 class CableBelief(eqx.Module):
@@ -98,6 +113,8 @@ class CableBelief(eqx.Module):
     """At which its ends parted at the last tick (m/s)."""
     age: Float[Array, "n ..."]
     """For how many ticks the cable has been seen, since it came taut (1)."""
+    ticks: Float[Array, "n ..."]
+    """For how many ticks anything has been seen (1)."""
     lost: Bool[Array, "n ..."]
     """Cut, for good."""
     state: Float[Array, "n ..."]
@@ -107,7 +124,7 @@ class CableBelief(eqx.Module):
     def start(told: Float[Array, "n ..."], measured: Float[Array, "n ..."]) -> CableBelief:
         """Cables as long as they are said to be (m)."""
         zero = jnp.zeros_like(measured)
-        return CableBelief(zero + told, zero + told, measured, zero, zero, zero, zero > 0, zero)
+        return CableBelief(zero + told, zero + told, measured, zero, zero, zero, zero, zero > 0, zero)
 
     def seen(self, it: Any, span: Spans, measured: Float[Array, "n ..."]) -> CableBelief:
         """After one more tick.
@@ -120,7 +137,7 @@ class CableBelief(eqx.Module):
         reeled = measured - self.measured
         told, length = self.told + reeled, self.length + reeled
         distance = span.distance
-        margins = it.margins
+        margins = it.margins.after(self.ticks)
         snapped = (self.rate - span.rate > SNAP + margins.still) & (span.rate < margins.still)
         came = snapped & (jnp.abs(distance - told) < PERHAPS * told)
         seen = jnp.where(came, 0.0, self.age)
@@ -142,4 +159,4 @@ class CableBelief(eqx.Module):
         slack = length - distance > margins.slack
         state = jnp.where(lost, CUT, jnp.where(slack, SLACK, TAUT)).astype(length.dtype)
         age = jnp.minimum(seen + 1, 1e3)
-        return CableBelief(length, told, measured, growing, span.rate, age, lost, state)
+        return CableBelief(length, told, measured, growing, span.rate, age, self.ticks + 1, lost, state)

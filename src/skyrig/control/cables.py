@@ -210,10 +210,11 @@ class Cables(Controller):
         gap = length - now.distance
         hanging = it.available * ~(memory.loss.out | belief.lost)
         alike = it.payload_mass * memory.push[2] / jnp.maximum(hanging.sum(0), 1.0)
-        free = (gap > it.margins.free) | belief.lost
+        margins = it.margins.after(belief.ticks)
+        free = (gap > margins.free) | belief.lost
         loss = memory.loss.seen(it, craft_seen.bodies.velocity[2], free, alike)
         able = it.available * ~loss.out
-        carrying = able * jnp.where(belief.lost, 0.0, jnp.clip(2 - gap / it.margins.slack, 0.0, 1.0))
+        carrying = able * jnp.where(belief.lost, 0.0, jnp.clip(2 - gap / margins.slack, 0.0, 1.0))
         carried = Carried.by(it, load, load_rotation, carrying)
         asked = asked_of_payload(it, carried, nominal, load, Wrench(memory.push, memory.turn), memory.tilt)
         swing = swing_cables(it, carried, asked, span, nominal)
