@@ -38,7 +38,7 @@ def test_geometric_is_whatever_holds_the_payload():
         ({"gains": {"vehicle": np.ones((3, 2))}}, "gains.vehicle must have shape one number or 3 or 3 x 3"),
         ({"gains": {"cable": "stiff"}}, "gains.cable must"),
         ({"period": 0.0}, "period must be above zero"),
-        ({"name": "links"}, "controller 'links' flies rigs with rigid links, not a Slung"),
+        ({"name": "links"}, r"controller must be one that flies cables \(.*\), not 'links'"),
     ],
 )
 def test_what_cannot_be_is_named(arguments, sentence):
@@ -52,7 +52,7 @@ def test_airframes_must_match_the_rig():
     with pytest.raises(InputError, match="one for each of 3 vehicles, not 2"):
         build("cables", rig, airframes[:2])
     rig, airframes = linked()
-    with pytest.raises(InputError, match="flies rigs with cables, not a Linked"):
+    with pytest.raises(InputError, match="controller must be one that flies links"):
         build("vehicle", rig, airframes)
 
 

@@ -78,8 +78,8 @@ class Wanted:
 
 
 @dataclass(frozen=True, eq=False)
-class Signal:
-    """A named quantity over time; NumPy takes it for its values."""
+class Signal(np.lib.mixins.NDArrayOperatorsMixin):
+    """A named quantity over time; NumPy takes it for its values, in arithmetic and comparisons too."""
 
     values: npt.NDArray[Any]
     """(T, count) at the flight's times, or (K, count) at those of its inputs."""
@@ -103,6 +103,11 @@ class Signal:
     def count(self) -> int:
         """How many owners have one."""
         return self.values.shape[1]
+
+    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **more: Any) -> Any:
+        """What NumPy makes of the values."""
+        plain = [it.values if isinstance(it, Signal) else it for it in inputs]
+        return getattr(function, method)(*plain, **more)
 
     def __len__(self) -> int:
         return len(self.values)
