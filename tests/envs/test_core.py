@@ -245,7 +245,7 @@ def test_lagging_rotors_start_at_hover() -> None:
         ({"task": "hoover"}, "did you mean 'hover'"),
         ({"action": "thrust"}, "action is 'thrust'"),
         ({"control_rate": 300.0}, "control_rate must make its period a whole number"),
-        ({"scenario": "three-dragonflies-links"}, "rig.mechanism must be cables"),
+        ({"scenario": "winch-reel-up"}, "rig must have no winch in a learning environment"),
         ({"scenario": "two-vehicles-own-paths"}, "reference must tell the motion of the payload"),
         ({"vary": {"duration": "uniform(1, 2)"}}, "vary must name values of the rig"),
         ({"seconds": -1.0}, "seconds must be above zero"),
@@ -254,6 +254,13 @@ def test_lagging_rotors_start_at_hover() -> None:
 def test_what_cannot_be_built_is_said(options: dict, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         build(**options)
+
+
+def test_a_linked_team_hovers_when_nothing_is_asked_of_it() -> None:
+    env = still(build("hover", "three-dragonflies-links", action="rotors"))
+    state, seen = reset(env, key())
+    state, after, _, failed, _, info = step(env, state, nothing(env))
+    assert seen.shape == after.shape and not failed and float(info["load_error"]) < 1e-9
 
 
 def test_every_task_tells_its_shape() -> None:

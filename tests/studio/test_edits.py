@@ -50,7 +50,7 @@ def test_every_field_does_what_it_says() -> None:
 
 def test_teams_of_any_number_find_a_hold() -> None:
     five = changed("six-dragonflies-box", count=5)
-    assert five.parts.count == 5 and len({tuple(point) for point in five.parts.attachments}) == 5
+    assert five.parts.count == 5 and len({tuple(point) for point in five.parts.points}) == 5
     mixed = changed("three-dragonflies-circle", kind=MIXED, team="race, dragonfly")
     assert [frame.name for frame in mixed.parts.airframes] == ["race", "dragonfly"]
     assert changed("three-dragonflies-circle", payload="box", count=4).parts.payload.name == "box"
@@ -61,7 +61,7 @@ def test_teams_of_any_number_find_a_hold() -> None:
 
 def test_the_mechanism_changes_both_ways() -> None:
     linked = changed("three-dragonflies-circle", mechanism="links")
-    assert linked.parts.mechanism == "links" and not linked.parts.cables
+    assert linked.parts.mechanism == "links" and not linked.parts.tethers
     assert changed("six-dragonflies-box", mechanism="links").parts.count == 6
     slung = changed("three-dragonflies-links", mechanism="cables", lengths="0.7")
     assert [cable.length for cable in slung.parts.cables] == [0.7] * 3
