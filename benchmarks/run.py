@@ -28,7 +28,7 @@ from skyrig.control import build
 from skyrig.planning import circle
 from skyrig.sim import Effort, loop, openloop
 from skyrig.sim.batch import advance, advance_in_chunks, spread
-from skyrig.sim.walk import Held
+from skyrig.sim.driver import Held
 
 STEP = 2e-3
 console = Console()

@@ -6,7 +6,7 @@ import pytest
 
 from skyrig import InputError
 from skyrig.envs import Many, build
-from skyrig.envs.many import split
+from skyrig.envs.vectorised import split
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 from made_up import filled, rig
 
 from skyrig.flight import Flight, FlightEvent, Impact, Signal, Track, Wanted
-from skyrig.flight.flight import Cables, Inputs
+from skyrig.flight.flight import CableSignals, Inputs
 
 
 def made() -> Flight:
@@ -21,7 +21,7 @@ def made() -> Flight:
             times=np.arange(size) * 0.1,
             payload=track(size),
             vehicles=track(size, n),
-            cables=Cables(
+            cables=CableSignals(
                 rng.normal(size=(size, n)), rng.normal(size=(size, n)), rng.random((size, n)) > 0.5
             ),
             inputs=Inputs(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from made_up import filled
 
-from skyrig.flight.flight import Cables, Flight, FlightEvent, Impact, Inputs, Track, Wanted
+from skyrig.flight.flight import CableSignals, Flight, FlightEvent, Impact, Inputs, Track, Wanted
 from skyrig.flight.metrics import metrics
 from skyrig.runs.assembly import rig_data
 from skyrig.scenario import load
@@ -54,7 +54,7 @@ def made_flight(
             times=times,
             payload=payload,
             vehicles=vehicles,
-            cables=Cables(tension, lengths, np.ones((size, cables), bool)),
+            cables=CableSignals(tension, lengths, np.ones((size, cables), bool)),
             inputs=Inputs(ticks, *held, np.zeros((len(ticks), n))),
             rig=rig_data(parts),
             reference=Wanted(place + [0.00312, 0.0, 0.0], still, still, level(size), still),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skyrig.flight import Flight, Signal, Track, Wanted
-from skyrig.flight.flight import Cables, Inputs
+from skyrig.flight.flight import CableSignals, Inputs
 from skyrig.flight.rig import RigData, sketched
 
 LEVEL = np.array([1.0, 0.0, 0.0, 0.0])
@@ -30,7 +30,7 @@ def tracks(position: np.ndarray, attitude: np.ndarray = LEVEL) -> Track:
     )
 
 
-def cable_signals(cables: Cables) -> dict[str, Signal]:
+def cable_signals(cables: CableSignals) -> dict[str, Signal]:
     there = cables.tension.shape[1] > 0
     return {
         f"cable.{name}": Signal(getattr(cables, name), unit, owner="cable")
@@ -103,7 +103,7 @@ def flight(times: np.ndarray, count: int = 2, mechanism: str = "cables", **chang
             times=times,
             payload=tracks(np.zeros((size, 3))),
             vehicles=tracks(np.broadcast_to(places, (size, n, 3)).copy()),
-            cables=Cables(
+            cables=CableSignals(
                 np.ones((size, cables)), np.full((size, cables), 2.0), np.ones((size, cables), dtype=bool)
             ),
             inputs=Inputs(

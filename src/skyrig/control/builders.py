@@ -12,7 +12,6 @@ from skyrig.algebra import as_jax
 from skyrig.control.attitude import Attitude
 from skyrig.control.cable_belief import Margins
 from skyrig.control.cables import CableGains, Cables
-from skyrig.control.course import CourseGains
 from skyrig.control.estimate import Filter, Late
 from skyrig.control.gains import (
     Clock,
@@ -25,6 +24,7 @@ from skyrig.control.gains import (
 )
 from skyrig.control.interface import Controller, concrete
 from skyrig.control.links import Links, RotorShares
+from skyrig.control.position_loop import PositionGains
 from skyrig.control.published import (
     PublishedCableGains,
     PublishedCables,
@@ -134,7 +134,7 @@ def links(rig: Linked, airframes: Sequence[Airframe], gains: Given, flavour: str
         late=Late.of(clock),
         sight=_sight(clock),
         rotors=rotors,
-        gains=CourseGains(**read_gains(gains, known, 1)),
+        gains=PositionGains(**read_gains(gains, known, 1)),
     )
 
 
@@ -166,7 +166,7 @@ def vehicle(
         late=Late.of(clock),
         sight=_sight(clock),
         load=values.pop("carry") * _weights(rig),
-        gains=CourseGains(**values),
+        gains=PositionGains(**values),
     )
 
 

@@ -20,13 +20,6 @@ from jaxtyping import Array, Float
 from skyrig import algebra
 from skyrig.algebra import apply, cross
 from skyrig.arrays import namespace
-from skyrig.control.course import (
-    CourseGains,
-    CourseMemory,
-    CourseNominal,
-    course_nominal,
-    hold_course,
-)
 from skyrig.control.estimate import Filter, Late
 from skyrig.control.interface import (
     Command,
@@ -41,6 +34,13 @@ from skyrig.control.interface import (
     wanted_of,
 )
 from skyrig.control.nominal import apply_last, heading_rate, motion, second_derivative, upwards
+from skyrig.control.position_loop import (
+    PositionGains,
+    PositionMemory,
+    PositionNominal,
+    hold_course,
+    position_nominal,
+)
 from skyrig.planning import Sample
 from skyrig.rigs.bodies import Bodies
 
@@ -93,9 +93,9 @@ class Links(Controller):
     sight: Filter = part()
     """How far measurements are believed."""
     rotors: RotorShares = part()
-    gains: CourseGains = part()
+    gains: PositionGains = part()
 
-    def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> CourseNominal:
+    def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> PositionNominal:
         """Motion of the common centre of mass that keeps the payload on its reference.
 
         x_c = x_d - R p with R from x_c'' itself: one round of substitution from R of x_d'' leaves an error of
@@ -109,20 +109,20 @@ class Links(Controller):
         xp = namespace(rotation, model.payload_offset)
         offset = xp.moveaxis(model.payload_offset, 0, -1)
         centre = body.position[:5] - apply_last(rotation, offset)
-        return course_nominal(centre[..., None, :], yaw[..., None], model.gravity)
+        return position_nominal(centre[..., None, :], yaw[..., None], model.gravity)
 
-    def start(self, measurement: Measurement) -> CourseMemory:
+    def start(self, measurement: Measurement) -> PositionMemory:
         """No integral."""
         it = fitted(self, measurement.length)
         body = centre_of_mass(measurement.payload, it.payload_offset)
-        return CourseMemory.start(jax.tree.map(lambda leaf: leaf[:, None], body), it.late)
+        return PositionMemory.start(jax.tree.map(lambda leaf: leaf[:, None], body), it.late)
 
     def __call__(
-        self, memory: CourseMemory, t: Any, target: Target, measurement: Measurement
-    ) -> tuple[CourseMemory, Command]:
+        self, memory: PositionMemory, t: Any, target: Target, measurement: Measurement
+    ) -> tuple[PositionMemory, Command]:
         """Thrusts and moments of the vehicles from the payload's errors."""
         it = fitted(self, measurement.length)
-        nominal: CourseNominal = fitted_target(target, measurement).nominal
+        nominal: PositionNominal = fitted_target(target, measurement).nominal
         body = centre_of_mass(measurement.payload, it.payload_offset)
         body = jax.tree.map(lambda leaf: leaf[:, None], body)
         course = hold_course(it, nominal, body, memory)

@@ -11,13 +11,6 @@ from typing import Any
 import jax
 from jaxtyping import Array, Float
 
-from skyrig.control.course import (
-    CourseGains,
-    CourseMemory,
-    CourseNominal,
-    course_nominal,
-    hold_course,
-)
 from skyrig.control.estimate import Filter, Late
 from skyrig.control.interface import (
     Command,
@@ -32,6 +25,13 @@ from skyrig.control.interface import (
     wanted_of,
 )
 from skyrig.control.nominal import motion
+from skyrig.control.position_loop import (
+    PositionGains,
+    PositionMemory,
+    PositionNominal,
+    hold_course,
+    position_nominal,
+)
 from skyrig.planning import Sample
 
 
@@ -49,26 +49,26 @@ class Vehicles(Controller):
     """How far measurements are believed."""
     load: Float[Array, "n ..."] = axes(1)
     """Weight that hangs on each vehicle (N), in the integral term from the start."""
-    gains: CourseGains = part()
+    gains: PositionGains = part()
 
-    def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> CourseNominal:
+    def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> PositionNominal:
         """Body rates and accelerations that the vehicles' references ask for."""
         vehicles = wanted_of("vehicles", vehicles)
         model = jax.tree.map(concrete, self)
         body = motion(vehicles, model.late.lead, bodies=1)
-        return course_nominal(body.position, body.euler[..., 2], model.gravity)
+        return position_nominal(body.position, body.euler[..., 2], model.gravity)
 
-    def start(self, measurement: Measurement) -> CourseMemory:
+    def start(self, measurement: Measurement) -> PositionMemory:
         """The load's weight in the integral term."""
         it = fitted(self, measurement.length)
-        fresh = CourseMemory.start(measurement.vehicles, it.late)
-        return CourseMemory(fresh.push.at[2].add(it.load / it.mass), fresh.turn, fresh.estimate)
+        fresh = PositionMemory.start(measurement.vehicles, it.late)
+        return PositionMemory(fresh.push.at[2].add(it.load / it.mass), fresh.turn, fresh.estimate)
 
     def __call__(
-        self, memory: CourseMemory, t: Any, target: Target, measurement: Measurement
-    ) -> tuple[CourseMemory, Command]:
+        self, memory: PositionMemory, t: Any, target: Target, measurement: Measurement
+    ) -> tuple[PositionMemory, Command]:
         """Thrusts and moments from position and yaw errors."""
         it = fitted(self, measurement.length)
-        nominal: CourseNominal = fitted_target(target, measurement).nominal
+        nominal: PositionNominal = fitted_target(target, measurement).nominal
         course = hold_course(it, nominal, measurement.vehicles, memory)
         return course.memory, Command(course.thrust, course.moment)

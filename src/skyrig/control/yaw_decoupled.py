@@ -21,7 +21,6 @@ from jaxtyping import Array, Float
 from skyrig import algebra
 from skyrig.algebra import apply, cross, dot
 from skyrig.control.attitude import Frame, projected_frame, turning
-from skyrig.control.course import CourseNominal, course_nominal
 from skyrig.control.interface import (
     Command,
     Controller,
@@ -35,6 +34,7 @@ from skyrig.control.interface import (
     wanted_of,
 )
 from skyrig.control.nominal import motion
+from skyrig.control.position_loop import PositionNominal, position_nominal
 from skyrig.planning import Sample
 
 
@@ -63,17 +63,17 @@ class YawDecoupled(Controller):
     """One: rates of the wanted attitude come from the reference; zero: they are left out (RotorTM's code)."""
     gains: YawDecoupledGains = part()
 
-    def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> CourseNominal:
+    def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> PositionNominal:
         """Body rates and accelerations that the vehicles' references ask for."""
         vehicles = wanted_of("vehicles", vehicles)
         model = jax.tree.map(concrete, self)
         body = motion(vehicles, 0 * model.gravity, bodies=1)
-        return course_nominal(body.position, body.euler[..., 2], model.gravity, projected=True)
+        return position_nominal(body.position, body.euler[..., 2], model.gravity, projected=True)
 
     def __call__(self, memory: Any, t: Any, target: Target, measurement: Measurement) -> tuple[Any, Command]:
         """Thrusts and moments from position and yaw errors."""
         it = fitted(self, measurement.length)
-        nominal: CourseNominal = fitted_target(target, measurement).nominal
+        nominal: PositionNominal = fitted_target(target, measurement).nominal
         gains, craft = it.gains, measurement.vehicles
         push = gains.position[:, None] * (nominal.position[0] - craft.position) + gains.velocity[:, None] * (
             nominal.position[1] - craft.velocity

@@ -3,8 +3,8 @@
 from skyrig.envs.actions import LEVELS, Level
 from skyrig.envs.catalogue import CATALOGUE, build
 from skyrig.envs.environment import Environment, EnvState
-from skyrig.envs.many import Many
 from skyrig.envs.tasks import Rewards, Spread, Task
+from skyrig.envs.vectorised import Many
 
 __all__ = [
     "CATALOGUE",

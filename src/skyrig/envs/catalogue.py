@@ -11,7 +11,7 @@ import numpy as np
 from skyrig import checks
 from skyrig.algebra import as_jax
 from skyrig.envs.actions import level
-from skyrig.envs.courses import PREVIEW, Gate, Recover, Track
+from skyrig.envs.courses import PREVIEW, Gate, Recover, TrackPath
 from skyrig.envs.environment import Environment
 from skyrig.envs.pool import PooledRig
 from skyrig.envs.tasks import Carry, Hover, Rewards, Spread, Task
@@ -92,7 +92,7 @@ def _track(sketch: Sketch) -> Task:
     latest = max(int(moving / sketch.period) - sketch.limit, 0)
     ticks = np.arange(latest + sketch.limit + max(ahead) + 2) * sketch.period
     sample = sketch.reference.sample(ticks)
-    return Track(
+    return TrackPath(
         **_common(sketch, _spread(0.3), 2.0),
         path=as_jax(np.ascontiguousarray(sample.position[:, 0].T)),
         speed=as_jax(np.ascontiguousarray(sample.position[:, 1].T)),

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from skyrig.control.interface import Measurement
-from skyrig.envs.observations import Wanted
+from skyrig.envs.observations import Goal
 from skyrig.envs.pool import PooledRig
 from skyrig.envs.tasks import Task, Verdict
 from skyrig.sim.stepping import choose
@@ -19,13 +19,13 @@ PREVIEW = (0.2, 0.4, 0.6)
 """How far ahead a tracking agent sees the path (s)."""
 
 
-class Track(Task):
+class TrackPath(Task):
     """Follow a path with the load, from any point of it."""
 
     path: Float[Array, "3 ticks"]
-    """Wanted places at every tick (m)."""
+    """Goal places at every tick (m)."""
     speed: Float[Array, "3 ticks"]
-    """Wanted velocities (m/s)."""
+    """Goal velocities (m/s)."""
     latest: Int[Array, ""]
     """The last tick at which an episode may begin."""
     ahead: Int[Array, " k"]
@@ -37,10 +37,10 @@ class Track(Task):
         offset = self.spread.position * jax.random.uniform(one, (3,), minval=-1.0)
         return jax.random.randint(two, (), 0, self.latest + 1), offset
 
-    def wanted(self, memory: Array, tick: Int[Array, "*batch"]) -> Wanted:
+    def wanted(self, memory: Array, tick: Int[Array, "*batch"]) -> Goal:
         """The path's point."""
         now = jnp.minimum(memory + tick, self.path.shape[1] - 1)
-        return Wanted(self.path[:, now], self.speed[:, now])
+        return Goal(self.path[:, now], self.speed[:, now])
 
     def extras(self, memory: Array, tick: Int[Array, "*batch"], seen: Measurement) -> Array:
         """The path 0.2, 0.4 and 0.6 s from now, from where the load shall be now (m)."""
@@ -111,11 +111,11 @@ class Gate(Task):
         aside = self.shift * jax.random.uniform(two, (2,), minval=-1.0)
         return Passage(jnp.concatenate([jnp.zeros(1), aside])), offset
 
-    def wanted(self, memory: Passage, tick: Int[Array, "*batch"]) -> Wanted:
+    def wanted(self, memory: Passage, tick: Int[Array, "*batch"]) -> Goal:
         """Behind the gate."""
         behind = (self.place + self.beyond).reshape((3,) + (1,) * tick.ndim)
         still = jnp.zeros((3, *tick.shape), self.place.dtype)
-        return Wanted(behind + still, still)
+        return Goal(behind + still, still)
 
     def extras(self, memory: Passage, tick: Int[Array, "*batch"], seen: Measurement) -> Array:
         """The gate's centre from the load (m), in world axes."""

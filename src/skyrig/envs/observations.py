@@ -19,7 +19,7 @@ VEHICLE = 18
 """Numbers about a vehicle: velocity, rotation matrix, body rate, cable."""
 
 
-class Wanted(NamedTuple):
+class Goal(NamedTuple):
     """Where the load shall be now."""
 
     position: Float[Array, "3 *batch"]
@@ -39,7 +39,7 @@ class View(NamedTuple):
     """Where each cable holds the load, load frame (m)."""
 
 
-def view(plant: PooledRig, seen: Measurement, wanted: Wanted, extras: Array | None, turns: bool) -> View:
+def view(plant: PooledRig, seen: Measurement, wanted: Goal, extras: Array | None, turns: bool) -> View:
     """The observation's parts.
 
     Args:

@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 from skyrig.algebra import as_jax
 from skyrig.control.interface import Command, Controller, Measurement, Target, wanted_of
 from skyrig.envs.actions import Level, level
-from skyrig.envs.observations import LOAD, TURN, VEHICLE, Wanted, central, view
+from skyrig.envs.observations import LOAD, TURN, VEHICLE, Goal, central, view
 from skyrig.envs.pool import PooledRig
 from skyrig.errors import InputError
 from skyrig.scenario.build import Built
@@ -84,7 +84,7 @@ class Flown(Controller):
     def __call__(self, memory: Any, t: Any, target: Target, measurement: Measurement) -> tuple[Any, Command]:
         """The command that the policy's action stands for."""
         aim = wanted_of("payload", target.payload)
-        wanted = Wanted(aim.position[0], aim.position[1])
+        wanted = Goal(aim.position[0], aim.position[1])
         seen = central(view(self.plant, measurement, wanted, None, self.turns))
         action = jnp.clip(self.network(seen), -1.0, 1.0).astype(measurement.length.dtype)
         rows = action.reshape((measurement.length.shape[0], -1, *action.shape[1:]))

@@ -9,8 +9,8 @@ import numpy as np
 
 from skyrig.envs.environment import Environment
 from skyrig.envs.extras import need
-from skyrig.envs.many import Many
 from skyrig.envs.spaces import action_box, key_of, observation_box
+from skyrig.envs.vectorised import Many
 
 VecEnv = need("stable_baselines3.common.vec_env").VecEnv
 

@@ -10,9 +10,9 @@ from skyrig.envs.arrays import giver
 from skyrig.envs.catalogue import build
 from skyrig.envs.environment import Environment
 from skyrig.envs.extras import need
-from skyrig.envs.many import Many
 from skyrig.envs.render import MODES, check_mode, outline_of, picture
 from skyrig.envs.spaces import action_box, key_of, observation_box, shaped
+from skyrig.envs.vectorised import Many
 from skyrig.errors import InputError
 from skyrig.flight.rig import RigData
 

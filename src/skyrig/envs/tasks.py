@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from skyrig.algebra import as_jax, dot, rotation_matrix
 from skyrig.control.interface import Measurement
-from skyrig.envs.observations import Wanted
+from skyrig.envs.observations import Goal
 from skyrig.envs.pool import PooledRig
 
 
@@ -58,11 +58,11 @@ class Task(eqx.Module):
         """What stands in the load's way, for pictures: (E, 2, 3) line segments (m); of one flight."""
         return np.zeros((0, 2, 3))
 
-    def wanted(self, memory: Any, tick: Int[Array, "*batch"]) -> Wanted:
+    def wanted(self, memory: Any, tick: Int[Array, "*batch"]) -> Goal:
         """Where the load shall be at a tick of the control rate."""
         place = self.place.reshape((3,) + (1,) * tick.ndim)
         still = jnp.zeros((3, *tick.shape), self.place.dtype)
-        return Wanted(place + still, still)
+        return Goal(place + still, still)
 
     def extras(self, memory: Any, tick: Int[Array, "*batch"], seen: Measurement) -> Array | None:
         """(k, *batch) what the observation tells besides; None for nothing."""
@@ -121,7 +121,7 @@ class Rewards(eqx.Module):
 
     def __call__(
         self,
-        wanted: Wanted,
+        wanted: Goal,
         seen: Measurement,
         arena: Float[Array, ""],
         action: Float[Array, "a n *batch"],

@@ -13,7 +13,7 @@ from skyrig.errors import InputError
 from skyrig.flight.records import (
     PAYLOAD,
     TEAM,
-    Cables,
+    CableSignals,
     FlightEvent,
     Impact,
     Inputs,
@@ -27,7 +27,17 @@ from skyrig.flight.rig import RigData
 if TYPE_CHECKING:
     from skyrig.flight.verdict import Verdict
 
-__all__ = ["Cables", "Flight", "FlightEvent", "Impact", "Inputs", "RigData", "Signal", "Track", "Wanted"]
+__all__ = [
+    "CableSignals",
+    "Flight",
+    "FlightEvent",
+    "Impact",
+    "Inputs",
+    "RigData",
+    "Signal",
+    "Track",
+    "Wanted",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +101,7 @@ class Flight:
         return None if track is None else track.one()
 
     @property
-    def cables(self) -> Cables:
+    def cables(self) -> CableSignals:
         """The cables' signals; no columns where there are no cables.
 
         Of what the rig does not tell, tensions and lengths are NaN, and cables are taut.
@@ -102,7 +112,7 @@ class Flight:
         }
         blank = np.full(next((it.shape for it in known.values()), (len(self.times), 0)), np.nan)
         tension, length = (known.get(name, blank) for name in names[:2])
-        return Cables(tension, length, known.get("taut", np.ones_like(blank)).astype(bool, copy=False))
+        return CableSignals(tension, length, known.get("taut", np.ones_like(blank)).astype(bool, copy=False))
 
     @property
     def reference(self) -> Wanted | None:

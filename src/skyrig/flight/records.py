@@ -123,7 +123,7 @@ class Signal(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 @dataclass(frozen=True, eq=False)
-class Cables:
+class CableSignals:
     """The cables; no columns where there are none."""
 
     tension: Reals

@@ -152,7 +152,7 @@ def outlines_of(rig: RigData, limits: Limits) -> Outlines:
 
 
 def outcome_of_lane(it: Any, lane: int) -> Outcome:
-    """What one flight of a batch is judged by, from the batch's `sim.tally.Tally` in NumPy's arrays."""
+    """What one flight of a batch is judged by, from `sim.statistics.Statistics` in NumPy's arrays."""
     cables = it.taut.shape[0]
     number = int(it.contact[lane])
     contact = None if number == NONE else named(it.busy.shape[0])[number]

@@ -17,18 +17,18 @@ from skyrig.flight.verdict import outlines_of
 from skyrig.planning import Reference, Sample
 from skyrig.runs.assembly import rig_data
 from skyrig.runs.rows import Row, noisy
-from skyrig.sim import many
-from skyrig.sim.pilot import Crew, Noise, Surroundings
-from skyrig.sim.plan import Acts, Poke, bucket
+from skyrig.sim import batch_loop
+from skyrig.sim.pilot import Autopilot, Noise, Surroundings
 from skyrig.sim.plant import Motors, Plant
 from skyrig.sim.preparation import plant_of, surroundings
-from skyrig.sim.tally import Wanted
+from skyrig.sim.schedule import Acts, Poke, bucket
+from skyrig.sim.statistics import ReferencePoint
 
 Targets = Callable[[Row, Callable[[], Target]], Target]
 """Gives the targets that all flights share, made once for all batches."""
 
 
-def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> many.Batch:
+def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> batch_loop.Batch:
     """A batch of `lanes` flights, the last of `rows` repeated where there are fewer.
 
     Args:
@@ -54,10 +54,10 @@ def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> man
         for name in ("position", "velocity", "attitude", "rate")
     ]
     plant = _plant(rows, _moved(actuators))
-    return many.Batch(
+    return batch_loop.Batch(
         plant=plant,
         state=plant.start(_moved(state)),
-        crew=Crew(
+        autopilot=Autopilot(
             controller=_moved(controller),
             actuators=_moved(actuators),
             noise=Noise(*(as_jax(np.asarray(each)) for each in noises)),
@@ -153,7 +153,7 @@ def _vehicle_samples(rows: Sequence[Row]) -> Sample | None:
     return Sample(*leaves)
 
 
-def _slots(rows: Sequence[Row], room: int) -> tuple[many.Slots, list[np.ndarray]]:
+def _slots(rows: Sequence[Row], room: int) -> tuple[batch_loop.Slots, list[np.ndarray]]:
     """Steps by the tick they follow, and their times (ticks, slots) for each flight or once for all."""
     plans = {id(row.planned): row for row in rows}
     same = len(plans) == 1 and all(np.array_equal(row.around, rows[0].around) for row in rows)
@@ -178,11 +178,11 @@ def _slots(rows: Sequence[Row], room: int) -> tuple[many.Slots, list[np.ndarray]
         around[number, slot, lane] = row.around
         act[number[:-1], slot[:-1], lane] = np.asarray(plan.act)[1:count]
         fresh[number, slot, lane] = np.diff(hold, prepend=-1) != 0
-    made = many.Slots(*(as_jax(it) for it in (counts, dt, time, around, fresh, act)))
+    made = batch_loop.Slots(*(as_jax(it) for it in (counts, dt, time, around, fresh, act)))
     return made, [time[..., lane] for lane in range(len(lanes))]
 
 
-def _wanted(rows: Sequence[Row], times: list[np.ndarray]) -> Wanted:
+def _wanted(rows: Sequence[Row], times: list[np.ndarray]) -> ReferencePoint:
     """Where bodies shall be at the end of every slot, (ticks, slots, ..., batch or 1)."""
     first = rows[0].built
     if first.reference is not None:
@@ -190,7 +190,7 @@ def _wanted(rows: Sequence[Row], times: list[np.ndarray]) -> Wanted:
         position = _last([place for place, _ in found])
         point = rig_data(first.scenario.parts).payload_is_point
         turns = None if point else as_jax(_last([turn for _, turn in found]))
-        return Wanted(as_jax(position), turns, None)
+        return ReferencePoint(as_jax(position), turns, None)
     every = [
         [place for place, _ in _at_slots([(row.built.vehicle_references or ())[k] for row in rows], times)]
         for k in range(first.rig.count)
@@ -198,7 +198,7 @@ def _wanted(rows: Sequence[Row], times: list[np.ndarray]) -> Wanted:
     wide = [_last(places) for places in every]
     most = max(it.shape[-1] for it in wide)
     stacked = [np.broadcast_to(it, (*it.shape[:-1], most)) for it in wide]
-    return Wanted(None, None, as_jax(np.stack(stacked, axis=-2)))
+    return ReferencePoint(None, None, as_jax(np.stack(stacked, axis=-2)))
 
 
 def _at_slots(references: Sequence[Any], times: list[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -24,8 +24,8 @@ from skyrig.runs.rows import Row, Workshop
 from skyrig.scenario import Scenario
 from skyrig.scenario.vary import Distribution, changes, drawn
 from skyrig.sim.batch import CHUNK
-from skyrig.sim.many import Batch, fly_batch
-from skyrig.sim.tally import Tally
+from skyrig.sim.batch_loop import Batch, fly_batch
+from skyrig.sim.statistics import Statistics
 
 LEAST = 8
 """Fewest flights that are compiled for; fewer fly in as many lanes."""
@@ -184,27 +184,27 @@ class Flyer:
             ]
         parts: list[tuple[np.ndarray, Columns]] = []
         for (own, batch), (duration, limits) in zip(batches, asked, strict=True):
-            tally = self._flown(batch)
-            found, judged = tables.of_tally(tally, duration, limits)
+            statistics = self._flown(batch)
+            found, judged = tables.of_statistics(statistics, duration, limits)
             parts.append((np.asarray(own), found))
             for k, verdict in zip(own, judged, strict=True):
                 verdicts[k] = verdict
-            alone += [own[lane] for lane in tables.crowded(tally, len(own))]
+            alone += [own[lane] for lane in tables.crowded(statistics, len(own))]
         for k in alone:
             found, verdicts[k] = self._alone(rows[k])
             parts.append((np.array([k]), found))
         return Chunk(tables.merged(parts, len(rows)), verdicts)
 
-    def _flown(self, batch: Batch) -> Tally:
+    def _flown(self, batch: Batch) -> Statistics:
         """Fly a batch; the first of its shape alone, so that threads do not compile the same thing."""
         leaves, structure = jax.tree.flatten(batch)
         shape = structure, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
         if shape in self._compiled:
             return jax.block_until_ready(fly_batch(batch))
         with self._compiling:
-            tally = jax.block_until_ready(fly_batch(batch))
+            statistics = jax.block_until_ready(fly_batch(batch))
             self._compiled.add(shape)
-        return tally
+        return statistics
 
     def _alone(self, row: Mapping[str, Any]) -> tuple[Columns, Verdict]:
         """One flight by itself: without a controller, or with more events than a batch has room for."""

@@ -12,7 +12,7 @@ from skyrig.flight.flight import Flight
 from skyrig.flight.limits import Limits
 from skyrig.flight.verdict import DIVERGED, Verdict, judge, outcome_of_lane
 from skyrig.sim.log import LOG_FULL, OK, TOO_FAST, TOO_MANY, UNSOLVED
-from skyrig.sim.tally import Tally
+from skyrig.sim.statistics import Statistics
 
 Columns = dict[str, np.ndarray]
 
@@ -26,9 +26,11 @@ _REASONS = {
 }
 
 
-def of_tally(tally: Tally, duration: float, limits: Sequence[Limits]) -> tuple[Columns, list[Verdict]]:
+def of_statistics(
+    statistics: Statistics, duration: float, limits: Sequence[Limits]
+) -> tuple[Columns, list[Verdict]]:
     """The columns of a batch's flights of `duration` (s), and the verdict on each; as many as `limits`."""
-    it: Any = jax.tree.map(lambda leaf: np.asarray(leaf)[..., : len(limits)], tally)
+    it: Any = jax.tree.map(lambda leaf: np.asarray(leaf)[..., : len(limits)], statistics)
     found: Columns = {"end": it.time}
     for name, track in (("position", it.position), ("attitude", it.attitude)):
         if track is not None:
@@ -66,9 +68,9 @@ def of_tally(tally: Tally, duration: float, limits: Sequence[Limits]) -> tuple[C
     return found, verdicts
 
 
-def crowded(tally: Tally, count: int) -> np.ndarray:
+def crowded(statistics: Statistics, count: int) -> np.ndarray:
     """Flights that had more events in a step than a batch has room for; alone they may well fly."""
-    return np.flatnonzero(np.asarray(tally.trouble)[:count] == LOG_FULL)
+    return np.flatnonzero(np.asarray(statistics.trouble)[:count] == LOG_FULL)
 
 
 def of_flight(flight: Flight) -> dict[str, float]:

@@ -23,8 +23,8 @@ from skyrig.runs.closed import make_controller, outside_of
 from skyrig.scenario.build import Built, assembled, make_start, make_teams
 from skyrig.scenario.scenario import Scenario
 from skyrig.scenario.spec import Cut, Poke
-from skyrig.sim.plan import Schedule, schedule
 from skyrig.sim.preparation import Outside, grid_of
+from skyrig.sim.schedule import Schedule, schedule
 
 MOST_KEPT = 256
 """Most things of each kind that are kept."""

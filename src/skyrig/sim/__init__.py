@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from skyrig.sim.loop import ClosedLoop, closed_loop
     from skyrig.sim.openloop import Rollout, rollout
     from skyrig.sim.pilot import Noise
-    from skyrig.sim.plan import Cut, Poke
     from skyrig.sim.plant import Effort, Plant, PlantState
     from skyrig.sim.preparation import Outside
     from skyrig.sim.recorded import Recorded, Track
+    from skyrig.sim.schedule import Cut, Poke
     from skyrig.sim.stepping import step
 
 _HOMES = {
     "ClosedLoop": "skyrig.sim.loop",
-    "Cut": "skyrig.sim.plan",
+    "Cut": "skyrig.sim.schedule",
     "Effort": "skyrig.sim.plant",
     "Event": "skyrig.sim.events",
     "Log": "skyrig.sim.log",
@@ -28,7 +28,7 @@ _HOMES = {
     "Outside": "skyrig.sim.preparation",
     "Plant": "skyrig.sim.plant",
     "PlantState": "skyrig.sim.plant",
-    "Poke": "skyrig.sim.plan",
+    "Poke": "skyrig.sim.schedule",
     "Recorded": "skyrig.sim.recorded",
     "Rollout": "skyrig.sim.openloop",
     "Track": "skyrig.sim.recorded",

@@ -10,7 +10,7 @@ import numpy as np
 
 from skyrig.algebra import as_jax
 from skyrig.sim.pilot import Pilot
-from skyrig.sim.plan import Plan, Schedule
+from skyrig.sim.schedule import Plan, Schedule
 
 
 class Cursor:

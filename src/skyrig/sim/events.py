@@ -11,7 +11,7 @@ import numpy as np
 from skyrig.errors import FlightDiverged
 from skyrig.rigs.layout import Layout
 from skyrig.sim.log import LOG_FULL, OK, TOO_FAST, TOO_MANY, UNSOLVED, Log
-from skyrig.sim.plan import Cut, Poke
+from skyrig.sim.schedule import Cut, Poke
 from skyrig.sim.stepping import MOST_TURN
 
 REARM = 1e-3

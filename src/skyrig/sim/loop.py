@@ -24,15 +24,15 @@ from skyrig.elements import Element
 from skyrig.planning import Reference
 from skyrig.programs import Program, Shapes
 from skyrig.sim.chunks import Cursor, part_of_pilot, part_of_plan
+from skyrig.sim.driver import Record, drive_packed, record_packing
 from skyrig.sim.events import raise_troubles
 from skyrig.sim.log import LOG_FULL, OK, Log
 from skyrig.sim.packing import Packed, Packing
 from skyrig.sim.pilot import Noise, Pilot, blurred, measure, resumed
-from skyrig.sim.plan import STEP, Cut, Plan, Poke
 from skyrig.sim.plant import Plant, PlantState
 from skyrig.sim.preparation import Job, Outside, prepare
 from skyrig.sim.recorded import Recorded, Track, events_of, tracks
-from skyrig.sim.walk import Record, record_packing, walk_packed
+from skyrig.sim.schedule import STEP, Cut, Plan, Poke
 from skyrig.vehicles import Airframe
 
 STEPS, TICKS, INTERVALS = 4096, 1024, 1024
@@ -203,7 +203,7 @@ def _fly_chunk(
     plant: Plant, state: PlantState, pilot: Pilot, memory: Packed, fresh: Any, plan: Plan, room: Log
 ):
     pilot = resumed(fresh, memory, pilot, plant, state)
-    final, memory, log, kept = walk_packed(plant, state, pilot, plan, room)
+    final, memory, log, kept = drive_packed(plant, state, pilot, plan, room)
     return final, memory, log, kept.rows
 
 

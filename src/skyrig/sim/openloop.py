@@ -20,14 +20,14 @@ from skyrig.elements import Element, Pushes
 from skyrig.errors import InputError
 from skyrig.programs import Program
 from skyrig.rigs.protocol import Wrench
+from skyrig.sim.driver import Held, Record, _happen, _record, _row, drive, drive_packed, record_packing
 from skyrig.sim.events import Event, raise_troubles
 from skyrig.sim.log import Log
-from skyrig.sim.plan import STEP, Cut, Plan, Poke, bucket, schedule
 from skyrig.sim.plant import Effort, Plant, PlantState
 from skyrig.sim.recorded import Reals, Recorded, events_of, tracks
+from skyrig.sim.schedule import STEP, Cut, Plan, Poke, bucket, schedule
 from skyrig.sim.stepping import choose
 from skyrig.sim.stepping import step as one_step
-from skyrig.sim.walk import Held, Record, _happen, _record, _row, record_packing, walk, walk_packed
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def rollout(
 
     With K + 1 times there are K intervals; inputs have K rows, or no row axis if they stay the same.
     Compiled once for each kind of rig, team size and rough length; other numbers never compile again.
-    Differentiable by JAX with respect to rig, state and inputs (see `skyrig.sim.walk`).
+    Differentiable by JAX with respect to rig, state and inputs (see `skyrig.sim.driver`).
 
     Args:
         rig: A rig: `Slung`, `Linked`, or one of your own.
@@ -176,7 +176,7 @@ def _pushes(
 
 
 def _fly_plan(plant: Plant, state: PlantState, pilot: Held, plan: Plan, room: Log):
-    _, _, log, kept = walk_packed(plant, state, pilot, plan, room)
+    _, _, log, kept = drive_packed(plant, state, pilot, plan, room)
     return log, kept.rows
 
 
@@ -185,7 +185,7 @@ _fly = Program(_fly_plan, lambda plant, state, pilot, plan, room: (room, 0))
 
 @eqx.filter_jit
 def _fly_traced(plant: Plant, state: PlantState, pilot: Held, plan: Plan, room: Log):
-    flown = walk(plant, state, pilot, plan, room)
+    flown = drive(plant, state, pilot, plan, room)
     return flown.states, flown.record, flown.log, flown.times_shift
 
 

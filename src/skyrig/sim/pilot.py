@@ -1,4 +1,4 @@
-"""A controller as the pilot of a walk: it is told what is measured, and its command is held between ticks."""
+"""A controller as the pilot of a drive: it is told what is measured, and its command is held between ticks."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from skyrig.control.actuators import Actuators, Produced
 from skyrig.control.interface import Command, Controller, Measurement, Noise, Target
 from skyrig.rigs.bodies import Bodies
 from skyrig.sim.packing import Packed
-from skyrig.sim.plan import Plan
 from skyrig.sim.plant import Effort, Plant, PlantState
+from skyrig.sim.schedule import Plan
 from skyrig.sim.stepping import choose
 
 
@@ -74,7 +74,7 @@ def _blurred(bodies: Bodies, noise: Noise, shake: Array) -> Bodies:
     )
 
 
-class Crew(eqx.Module):
+class Autopilot(eqx.Module):
     """Who flies: a controller with its actuators and the noise of what it is told."""
 
     controller: Controller
@@ -142,8 +142,8 @@ def _known(old: Array, new: Array) -> Array:
     return jnp.where(jnp.isnan(old), new, old)
 
 
-class Pilot(Crew):
-    """A crew with its targets, and what befalls the rig meanwhile."""
+class Pilot(Autopilot):
+    """A autopilot with its targets, and what befalls the rig meanwhile."""
 
     target: Target
     """Of every tick, ticks in front."""
@@ -153,7 +153,7 @@ class Pilot(Crew):
     shake: Float[Array, "ticks 4 3 bodies *batch"]
     """Standard normal numbers for the noise of every tick; see `blurred`."""
     memory: Packed | None = None
-    """Where another walk left off; None at a flight's start."""
+    """Where another drive left off; None at a flight's start."""
     ticks: Packed | None = None
     """Time, target and noise of every tick, once `ready`."""
     intervals: Packed | None = None

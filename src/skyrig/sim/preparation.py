@@ -22,8 +22,8 @@ from skyrig.errors import InputError
 from skyrig.planning import Reference
 from skyrig.rigs.protocol import Wrench
 from skyrig.sim.pilot import Noise, Pilot, Surroundings
-from skyrig.sim.plan import STEP, Cut, Poke, Schedule, bucket, schedule
 from skyrig.sim.plant import Motors, Plant, PlantState
+from skyrig.sim.schedule import STEP, Cut, Poke, Schedule, bucket, schedule
 from skyrig.vehicles import Airframe
 
 Numbers = npt.NDArray[np.float64]

@@ -13,7 +13,7 @@ from skyrig.brief import brief
 from skyrig.rigs.bodies import Bodies
 from skyrig.sim.events import Event, events
 from skyrig.sim.log import Log
-from skyrig.sim.plan import Cut, Poke
+from skyrig.sim.schedule import Cut, Poke
 
 Reals = Float[Array, "..."] | Float[np.ndarray, "..."]
 

@@ -19,12 +19,12 @@ from skyrig.algebra import apply, as_jax, rotation_matrix
 from skyrig.control.interface import Controller
 from skyrig.errors import InputError
 from skyrig.planning import Reference
+from skyrig.sim.driver import Driven, drive
 from skyrig.sim.log import Log
 from skyrig.sim.pilot import Pilot
-from skyrig.sim.plan import Plan
 from skyrig.sim.plant import Plant, PlantState
 from skyrig.sim.preparation import prepare
-from skyrig.sim.walk import Walk, walk
+from skyrig.sim.schedule import Plan
 
 ROOM = 32
 """Room for events in a differentiated flight."""
@@ -73,9 +73,9 @@ class Tracking(eqx.Module):
             (length, length, moved),
         )
 
-    def fly(self) -> Walk:
+    def fly(self) -> Driven:
         """The flight itself."""
-        return walk(self.plant, self.state, self.pilot, self.plan, self.log)
+        return drive(self.plant, self.state, self.pilot, self.plan, self.log)
 
     def cost(self, attitude: float = 0.0) -> Float[Array, ""]:
         """Mean over time of the squared distance from the reference (m^2).

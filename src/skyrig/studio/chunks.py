@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from skyrig.errors import InputError
 from skyrig.rigs.protocol import Rig
-from skyrig.sim.plan import Acts, Cut, Poke
+from skyrig.sim.schedule import Acts, Cut, Poke
 
 Numbers = npt.NDArray[np.float64]
 ACTS = 16

@@ -28,15 +28,15 @@ from skyrig.programs import Program, Shapes
 from skyrig.rigs.layout import carried
 from skyrig.runs.assembly import flight_events
 from skyrig.runs.closed import make_controller
+from skyrig.sim.driver import drive_packed, first_row
 from skyrig.sim.events import raise_troubles
 from skyrig.sim.log import LOG_FULL, OK, Log
 from skyrig.sim.packing import Packing
-from skyrig.sim.pilot import Crew, Noise, Pilot, Surroundings, resumed
-from skyrig.sim.plan import Cut, Plan, Poke
+from skyrig.sim.pilot import Autopilot, Noise, Pilot, Surroundings, resumed
 from skyrig.sim.plant import Plant, PlantState
 from skyrig.sim.preparation import Outside, of_arrays, plant_of
 from skyrig.sim.recorded import Track, events_of, tracks
-from skyrig.sim.walk import first_row, walk_packed
+from skyrig.sim.schedule import Cut, Plan, Poke
 from skyrig.studio.aims import Aims
 from skyrig.studio.chunks import plan_of, step_times
 
@@ -94,7 +94,7 @@ class Live:
         controller = Told() if self.open_loop else of_arrays(make_controller(built))
         self._aims = Aims(built, controller, TICKS)
         noise = (built.noise.position, built.noise.velocity, built.noise.attitude, built.noise.rate)
-        self._crew = Crew(
+        self._autopilot = Autopilot(
             controller,
             Actuators.build(built.team.airframes, lag=lag or None),
             Noise.of(*noise),
@@ -104,7 +104,11 @@ class Live:
         self._random = np.random.default_rng(built.seed)
         chosen = built.scenario.spec.loop.integrator
         self._plant = plant_of(
-            built.rig, self._crew.actuators, self._pushes(np.zeros(1), self.hands), built.elements, chosen
+            built.rig,
+            self._autopilot.actuators,
+            self._pushes(np.zeros(1), self.hands),
+            built.elements,
+            chosen,
         )
         self._state = self._plant.start(built.state)
         self._memory: Any = None
@@ -178,14 +182,14 @@ class Live:
         around = self._around(since, hands)
         plant = eqx.tree_at(lambda it: it.elements["pushes"], self._plant, self._pushes(since, hands))
         if self._memory is None:
-            shapes = _memory_shapes(plant, self._state, self._crew, given, around)
+            shapes = _memory_shapes(plant, self._state, self._autopilot, given, around)
             self._memory = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
         first = np.asarray(self.tick == 0)
         state, memory, log, rows = _fly(
-            plant, self._state, self._crew, given, around, self._memory, first, plan, self._blank
+            plant, self._state, self._autopilot, given, around, self._memory, first, plan, self._blank
         )
         log = jax.tree.map(np.asarray, log)
-        row = Packing.of(_row_shapes(plant, self._state, self._crew, given, around), rows.dtype)
+        row = Packing.of(_row_shapes(plant, self._state, self._autopilot, given, around), rows.dtype)
         record = row.unpack(np.asarray(rows)[: len(times) - 1])[1]  # what pads a chunk is not flown
         if int(log.trouble) == LOG_FULL and count > 1:
             return self.advance(1, acts, hands)
@@ -270,28 +274,30 @@ def _leaves(bodies: Any, track: Track) -> list[tuple[Any, Any]]:
     return [(getattr(bodies, name), getattr(track, name)) for name in names]
 
 
-def _pilot(crew: Crew, ticks: dict[str, Any], around: Surroundings) -> Pilot:
+def _pilot(autopilot: Autopilot, ticks: dict[str, Any], around: Surroundings) -> Pilot:
     return Pilot(
-        controller=crew.controller,
-        actuators=crew.actuators,
+        controller=autopilot.controller,
+        actuators=autopilot.actuators,
         target=ticks["target"],
         times=ticks["times"],
         around=around,
-        noise=crew.noise,
+        noise=autopilot.noise,
         shake=ticks["shake"],
-        period=crew.period,
-        delay=crew.delay,
+        period=autopilot.period,
+        delay=autopilot.delay,
     )
 
 
-def _fresh(plant: Plant, state: PlantState, crew: Crew, ticks: dict[str, Any], around: Surroundings) -> Any:
-    return _pilot(crew, ticks, around).fresh(plant, state)
+def _fresh(
+    plant: Plant, state: PlantState, autopilot: Autopilot, ticks: dict[str, Any], around: Surroundings
+) -> Any:
+    return _pilot(autopilot, ticks, around).fresh(plant, state)
 
 
 def _fly_chunk(
     plant: Plant,
     state: PlantState,
-    crew: Crew,
+    autopilot: Autopilot,
     ticks: dict[str, Any],
     around: Surroundings,
     memory: Any,
@@ -300,15 +306,17 @@ def _fly_chunk(
     blank: Log,
 ):
     """One chunk. The arrays are put together here, where it costs nothing."""
-    pilot = resumed(first, memory, _pilot(crew, ticks, around), plant, state)
+    pilot = resumed(first, memory, _pilot(autopilot, ticks, around), plant, state)
     # every step has a column of the surroundings to itself
     steps = Plan(hold=jnp.arange(plan["dt"].shape[0], dtype=jnp.int32), **plan)
-    final, memory, log, kept = walk_packed(plant, state, pilot, steps, blank)
+    final, memory, log, kept = drive_packed(plant, state, pilot, steps, blank)
     return final, memory, log, kept.rows
 
 
-def _row(plant: Plant, state: PlantState, crew: Crew, ticks: dict[str, Any], around: Surroundings) -> Any:
-    return first_row(plant, state, _pilot(crew, ticks, around))
+def _row(
+    plant: Plant, state: PlantState, autopilot: Autopilot, ticks: dict[str, Any], around: Surroundings
+) -> Any:
+    return first_row(plant, state, _pilot(autopilot, ticks, around))
 
 
 _fly = Program(_fly_chunk, lambda *given: (given[1], given[5], given[8], 0))

@@ -21,8 +21,8 @@ from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.complementarity import complementarity, masked_solve
 from skyrig.rigs.protocol import Happened, Loads, Reset, Watch, moved
 from skyrig.rigs.slung.motion import (
+    CableSpans,
     Push,
-    Spans,
     cable_matrix,
     free_acceleration,
     free_stretch,
@@ -58,7 +58,7 @@ def tolerances(dtype) -> Tolerances:
 
 
 def watch(
-    rig: SlungParameters, state: SlungState, span: Spans, tension: Array, left: Array
+    rig: SlungParameters, state: SlungState, span: CableSpans, tension: Array, left: Array
 ) -> tuple[Watch, Bool[Array, "*batch"]]:
     """Guards of every cable, and whether a reset is due at this very state."""
     at = tolerances(span.distance.dtype)

@@ -19,7 +19,7 @@ from skyrig.rigs.protocol import Loads
 from skyrig.rigs.slung.parameters import Reeled, SlungMotion, SlungParameters, SlungState
 
 
-class Spans(NamedTuple):
+class CableSpans(NamedTuple):
     """The cables' geometry: the span from hook to attachment, taut or not."""
 
     distance: Float[Array, "n *batch"]
@@ -40,7 +40,7 @@ class Spans(NamedTuple):
     hook_turn: Float[Array, "3 n *batch"] | None
 
 
-def spans(rig: SlungParameters, state: SlungState) -> Spans:
+def spans(rig: SlungParameters, state: SlungState) -> CableSpans:
     """Where the cables' ends are and how they move apart."""
     body, craft = state.payload, state.vehicles
     turn_to_world = algebra.rotation_matrix(body.attitude)[:, :, None]
@@ -64,7 +64,7 @@ def spans(rig: SlungParameters, state: SlungState) -> Spans:
     sigma = None
     if rig.hook is not None and craft_rotation is not None:
         sigma = cross(rig.hook, apply_transposed(craft_rotation, xi))
-    return Spans(
+    return CableSpans(
         distance=distance,
         direction=xi,
         rate=along,
@@ -77,7 +77,7 @@ def spans(rig: SlungParameters, state: SlungState) -> Spans:
     )
 
 
-def cable_matrix(rig: SlungParameters, span: Spans) -> Float[Array, "n n *batch"]:
+def cable_matrix(rig: SlungParameters, span: CableSpans) -> Float[Array, "n n *batch"]:
     """How a pull in cable k speeds up the shortening of cable j (1/kg).
 
     A_jk = xi_j.xi_k/m_L + tau_j.J_L^-1 tau_k + delta_jk (1/m_k + sigma_k.J_k^-1 sigma_k)
@@ -100,7 +100,7 @@ class Push(NamedTuple):
     vehicles_turn: Float[Array, "3 n *batch"] | None
 
 
-def pull(rig: SlungParameters, span: Spans, tension: Float[Array, "n *batch"]) -> Push:
+def pull(rig: SlungParameters, span: CableSpans, tension: Float[Array, "n *batch"]) -> Push:
     """What pulls along the cables do to every body: forces to accelerations, impulses to velocity changes."""
     force = tension * span.direction
     return Push(
@@ -136,7 +136,7 @@ def free_acceleration(rig: SlungParameters, state: SlungState, loads: Loads) -> 
 
 
 def free_stretch(
-    rig: SlungParameters, state: SlungState, span: Spans, free: Push
+    rig: SlungParameters, state: SlungState, span: CableSpans, free: Push
 ) -> Float[Array, "n *batch"]:
     """Acceleration at which each span would outgrow its cable if no cable pulled (m/s^2).
 
@@ -156,7 +156,7 @@ def free_stretch(
 
 def motion(
     rig: SlungParameters, state: SlungState, loads: Loads
-) -> tuple[SlungMotion, Float[Array, "n *batch"], Spans, Float[Array, "n *batch"]]:
+) -> tuple[SlungMotion, Float[Array, "n *batch"], CableSpans, Float[Array, "n *batch"]]:
     """Derivative with the taut set fixed, tensions (N), spans, and the stretch left over (m/s^2)."""
     span = spans(rig, state)
     free = free_acceleration(rig, state, loads)

@@ -24,7 +24,7 @@ from skyrig.sim.plant import Plant, PlantState
 from skyrig.sim.stepping import choose, when
 
 
-class Wanted(eqx.Module):
+class ReferencePoint(eqx.Module):
     """Where bodies shall be at the end of a step, for their errors; None where nothing is wanted."""
 
     position: Array | None
@@ -35,7 +35,7 @@ class Wanted(eqx.Module):
     """(3, n, *batch) of the vehicles (m)."""
 
 
-class Track(eqx.Module):
+class Running(eqx.Module):
     """How a number went: (*shape, batch)."""
 
     area: Array
@@ -45,16 +45,16 @@ class Track(eqx.Module):
     peak_time: Array
 
     @staticmethod
-    def empty(like: Array) -> Track:
+    def empty(like: Array) -> Running:
         """Nothing yet."""
         zero = jnp.zeros_like(like)
-        return Track(zero, zero, zero - jnp.inf, zero)
+        return Running(zero, zero, zero - jnp.inf, zero)
 
-    def then(self, value: Array, dt: Array, time: Array, squared: bool) -> Track:
+    def then(self, value: Array, dt: Array, time: Array, squared: bool) -> Running:
         """With the value `dt` (s) later, at `time`."""
         old, new = (self.last**2, value**2) if squared else (self.last, value)
         higher = value > self.peak
-        return Track(
+        return Running(
             self.area + dt * (old + new) / 2,
             value,
             jnp.where(higher, value, self.peak),
@@ -62,7 +62,7 @@ class Track(eqx.Module):
         )
 
 
-class Tally(eqx.Module):
+class Statistics(eqx.Module):
     """Running sums of a batch of flights."""
 
     alive: Array
@@ -71,13 +71,13 @@ class Tally(eqx.Module):
     """What ended the others: see `skyrig.sim.stepping`; -1 for a state that turned non-finite."""
     time: Array
     """How far each came (s)."""
-    position: Track | None
+    position: Running | None
     """Payload's distance from its reference (m)."""
-    attitude: Track | None
+    attitude: Running | None
     """Payload's angle from its reference (rad)."""
-    vehicles: Track | None
+    vehicles: Running | None
     """Each vehicle's distance from its reference (m)."""
-    tension: Track
+    tension: Running
     """Of each cable (N)."""
     tension_least: Array
     taut: Array
@@ -112,7 +112,7 @@ class Tally(eqx.Module):
     """Cables that were cut."""
 
     @staticmethod
-    def empty(plant: Plant, state: PlantState, wanted: Wanted) -> Tally:
+    def empty(plant: Plant, state: PlantState, wanted: ReferencePoint) -> Statistics:
         """Before the first step."""
         zero = jnp.zeros_like(plant.like(state))
         taut = plant.rig.standing(state.rig).get("taut", jnp.zeros((0, *zero.shape), bool))
@@ -120,14 +120,14 @@ class Tally(eqx.Module):
         each = jnp.zeros((plant.rig.count, *zero.shape), zero.dtype)
         height = _height(plant.bodies(state))
         none = jnp.zeros(zero.shape, jnp.int32)
-        return Tally(
+        return Statistics(
             alive=zero == 0,
             trouble=none,
             time=zero,
-            position=None if wanted.position is None else Track.empty(zero),
-            attitude=None if wanted.attitude is None else Track.empty(zero),
-            vehicles=None if wanted.vehicles is None else Track.empty(each),
-            tension=Track.empty(cables),
+            position=None if wanted.position is None else Running.empty(zero),
+            attitude=None if wanted.attitude is None else Running.empty(zero),
+            vehicles=None if wanted.vehicles is None else Running.empty(each),
+            tension=Running.empty(cables),
             tension_least=cables + jnp.inf,
             taut=taut,
             since=cables,
@@ -151,14 +151,14 @@ class Tally(eqx.Module):
         self,
         bodies: dict[str, Bodies],
         signals: dict[str, Array],
-        wanted: Wanted,
+        wanted: ReferencePoint,
         shapes: Outlines,
         dt: Array,
         time: Array,
         saturated: Array,
         fresh: Array,
         trouble: Array,
-    ) -> Tally:
+    ) -> Statistics:
         """With one more step.
 
         Args:
@@ -198,10 +198,10 @@ class Tally(eqx.Module):
             passed = side * height < 0
             side = jnp.where((side == 0) & (jnp.abs(height) > REARM), jnp.sign(height), side)
 
-        def tracked(track: Track | None, value: Array, squared: bool = True) -> Track | None:
+        def tracked(track: Running | None, value: Array, squared: bool = True) -> Running | None:
             return None if track is None else track.then(value, still, time, squared)
 
-        new = Tally(
+        new = Statistics(
             alive=self.alive & (bad == OK),
             trouble=bad,
             time=time + jnp.zeros_like(self.time),
@@ -235,14 +235,14 @@ class Tally(eqx.Module):
         )
         return choose(flown, new, self)
 
-    def begun(self, signals: dict[str, Array]) -> Tally:
+    def begun(self, signals: dict[str, Array]) -> Statistics:
         """With the cables as they are after the first instant: what happened in it ends no span of time."""
         taut = signals.get("cable.taut", self.taut)
         return eqx.tree_at(
             lambda it: (it.taut, it.since, it.slack), self, (taut, 0 * self.since, 0 * self.slack)
         )
 
-    def noted(self, log: Log, start: Array, later: Array) -> tuple[Tally, Log]:
+    def noted(self, log: Log, start: Array, later: Array) -> tuple[Statistics, Log]:
         """With what the log of one step says, and the log empty again.
 
         Args:
@@ -251,13 +251,13 @@ class Tally(eqx.Module):
             later: False for the flight's first instant, in which a taut cable is no event.
         """
 
-        def one(row: Array, tally: Tally) -> Tally:
+        def one(row: Array, statistics: Statistics) -> Statistics:
             found = jax.tree.map(
                 lambda leaf: jax.lax.dynamic_index_in_dim(leaf, row, keepdims=False), log.reset.events
             )
             here = row < log.count
             arrived, tightened, loosened = (found[kind].who & here for kind in ("impact", "taut", "slack"))
-            tally = tally.turned(arrived | tightened, loosened, start + log.offset[row])
+            statistics = statistics.turned(arrived | tightened, loosened, start + log.offset[row])
             kinds = [
                 arrived.sum(0),
                 jnp.where(later, tightened.sum(0), 0),
@@ -266,24 +266,24 @@ class Tally(eqx.Module):
             ]
             return eqx.tree_at(
                 lambda it: (it.impacts, it.impulse, it.counts),
-                tally,
+                statistics,
                 (
-                    tally.impacts + arrived,
-                    jnp.maximum(tally.impulse, jnp.where(arrived, found["impact"].value, 0.0)),
-                    tally.counts + jnp.stack([kind.astype(jnp.int32) for kind in kinds]),
+                    statistics.impacts + arrived,
+                    jnp.maximum(statistics.impulse, jnp.where(arrived, found["impact"].value, 0.0)),
+                    statistics.counts + jnp.stack([kind.astype(jnp.int32) for kind in kinds]),
                 ),
             )
 
-        def all_rows(pair: tuple[Tally, Log]) -> tuple[Tally, Log]:
-            tally, log = pair
-            tally = jax.lax.fori_loop(0, log.count.max(), one, tally)
-            return tally, eqx.tree_at(lambda it: it.count, log, jnp.zeros_like(log.count))
+        def all_rows(pair: tuple[Statistics, Log]) -> tuple[Statistics, Log]:
+            statistics, log = pair
+            statistics = jax.lax.fori_loop(0, log.count.max(), one, statistics)
+            return statistics, eqx.tree_at(lambda it: it.count, log, jnp.zeros_like(log.count))
 
         if log.reset is None:
             return self, log
         return when(jnp.any(log.count > 0), all_rows, (self, log))
 
-    def turned(self, tight: Array, loose: Array, time: Array) -> Tally:
+    def turned(self, tight: Array, loose: Array, time: Array) -> Statistics:
         """With cables gone taut (first) and slack (then) at `time` (s)."""
         closing = tight & ~self.taut
         slack = self.slack + jnp.where(closing, time - self.since, 0.0)
@@ -292,7 +292,7 @@ class Tally(eqx.Module):
         since = jnp.where(opening, time, self.since)
         return eqx.tree_at(lambda it: (it.taut, it.since, it.slack), self, (taut & ~loose, since, slack))
 
-    def cut(self, cables: Array, time: Array) -> Tally:
+    def cut(self, cables: Array, time: Array) -> Statistics:
         """With cables cut at `time` (s)."""
         gone = self.turned(jnp.zeros_like(self.taut), cables, time)
         return eqx.tree_at(lambda it: it.severed, gone, self.severed | cables)

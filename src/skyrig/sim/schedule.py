@@ -1,4 +1,4 @@
-"""From what people write (times, held inputs, pokes, cuts) to the arrays a compiled flight walks through."""
+"""From what people write (times, held inputs, pokes, cuts) to the arrays a compiled flight goes through."""
 
 from __future__ import annotations
 

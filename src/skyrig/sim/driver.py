@@ -1,4 +1,4 @@
-"""The compiled walk through a plan's steps, and the same walk again for derivatives.
+"""The compiled drive through a plan's steps, and the same drive again for derivatives.
 
 Events are found by loops whose length is not known beforehand, which cannot be differentiated backwards. So
 a flight is flown once to find them, and a derivative flies it again along the steps and events found: plain
@@ -22,8 +22,8 @@ from skyrig.rigs.bodies import Bodies
 from skyrig.sim.known import integrator
 from skyrig.sim.log import Log
 from skyrig.sim.packing import Packed, Packing
-from skyrig.sim.plan import Plan
 from skyrig.sim.plant import Effort, Plant, PlantState
+from skyrig.sim.schedule import Plan
 from skyrig.sim.stepping import choose, step, when
 
 
@@ -94,7 +94,7 @@ class Record(eqx.Module):
     """What the pilot wants kept."""
 
 
-class Walk(eqx.Module):
+class Driven(eqx.Module):
     """A flown plan: states at the end of every step, and the events' log."""
 
     states: Any
@@ -124,7 +124,7 @@ def _happen(plant: Plant, state: PlantState, plan: Plan, row: Array) -> PlantSta
 
 
 def first_row(plant: Plant, state: PlantState, pilot: Any) -> tuple[Any, Record]:
-    """What a row of `walk_packed`'s table holds, at a flight's start; see `record_packing`."""
+    """What a row of `drive_packed`'s table holds, at a flight's start; see `record_packing`."""
     pilot = pilot.ready(plant.like(state).dtype)
     memory = pilot.start(plant, state)
     effort = pilot.held(memory, jnp.asarray(0))
@@ -135,14 +135,14 @@ _row_shapes = Shapes(first_row)
 
 
 def record_packing(plant: Plant, state: PlantState, pilot: Any) -> Packing:
-    """How (state, record) of a step lie in a row of `walk_packed`'s table."""
+    """How (state, record) of a step lie in a row of `drive_packed`'s table."""
     return Packing.of(_row_shapes(plant, state, pilot), plant.like(state).dtype)
 
 
-def walk_packed(
+def drive_packed(
     plant: Plant, state: PlantState, pilot: Any, plan: Plan, rows: Log
 ) -> tuple[PlantState, Any, Log, Packed]:
-    """`walk` without derivatives: final state, the pilot's memory, log, and (state, record) of every step."""
+    """`drive` without derivatives: final state, the pilot's memory, log, and (state, record) of every step."""
     real = plant.like(state).dtype
     packing = Packing.of(jax.eval_shape(first_row, plant, state, pilot), real)
     pilot = pilot.ready(real)
@@ -157,7 +157,7 @@ def walk_packed(
         row = packing.pack((state, _record(plant, t + dt, state, effort, pilot.kept(memory))))
         return state, memory, log, jax.lax.dynamic_update_index_in_dim(table, row, index, 0)
 
-    # what pads a plan stands at its end, and is not walked through
+    # what pads a plan stands at its end, and is not driven through
     count = jnp.sum(plan.dt >= 0)
     blank = jnp.zeros((plan.dt.shape[0], packing.width), real)
     final, memory, log, table = jax.lax.fori_loop(0, count, one, (*begin, blank))
@@ -165,16 +165,16 @@ def walk_packed(
 
 
 @eqx.filter_custom_jvp
-def walk(plant: Plant, state: PlantState, pilot: Any, plan: Plan, rows: Log) -> Walk:
+def drive(plant: Plant, state: PlantState, pilot: Any, plan: Plan, rows: Log) -> Driven:
     """Fly `plan` from `state` as `pilot` says; `rows` is an empty log that gives the room for events."""
-    final, memory, log, kept = walk_packed(plant, state, pilot, plan, rows)
+    final, memory, log, kept = drive_packed(plant, state, pilot, plan, rows)
     states, record = kept.tree()
-    return Walk(states, record, log, jnp.zeros_like(log.offset), memory, final)
+    return Driven(states, record, log, jnp.zeros_like(log.offset), memory, final)
 
 
-@walk.def_jvp
-def _walk_jvp(primals, tangents):
-    flown = walk(*primals)
+@drive.def_jvp
+def _drive_jvp(primals, tangents):
+    flown = drive(*primals)
     plant, state, pilot, plan, rows = primals
     log = jax.lax.stop_gradient(flown.log)
 
@@ -188,7 +188,7 @@ def _walk_jvp(primals, tangents):
     nothing = jax.tree.map(
         lambda leaf: jnp.zeros_like(leaf) if eqx.is_inexact_array(leaf) else None, flown.log
     )
-    return flown, Walk(states, record, nothing, shift, memory, final)
+    return flown, Driven(states, record, nothing, shift, memory, final)
 
 
 class Segments(eqx.Module):

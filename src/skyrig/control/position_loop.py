@@ -26,7 +26,7 @@ from skyrig.planning.taylor import Series
 from skyrig.rigs.bodies import Bodies
 
 
-class CourseNominal(eqx.Module):
+class PositionNominal(eqx.Module):
     """n bodies on their references, for one tick (times first in a stack)."""
 
     position: Float[Array, ...] = axes(3)
@@ -39,7 +39,7 @@ class CourseNominal(eqx.Module):
     """(2, 3, n): body rate and its derivative (rad/s, rad/s^2)."""
 
 
-def course_nominal(position: Series, yaw: Series, gravity: Any, projected: bool = False) -> CourseNominal:
+def position_nominal(position: Series, yaw: Series, gravity: Any, projected: bool = False) -> PositionNominal:
     """Body rates and accelerations from positions (5 coefficients) and yaw: (k, times, *batch, n[, 3])."""
     xp = namespace(position, yaw, gravity)
     thrust = upwards(second_derivative(position[:5]), gravity[..., None])
@@ -50,7 +50,7 @@ def course_nominal(position: Series, yaw: Series, gravity: Any, projected: bool 
     def rows(series: Series) -> Array:
         return as_jax(components_first(xp.moveaxis(taylor.derivatives(series), 0, -2), 2, 1))
 
-    return CourseNominal(
+    return PositionNominal(
         position=rows(position[:4]),
         heading=as_jax(components_first(heading, 1, 1)),
         yaw_rate=as_jax(components_first(yaw[1], 0, 1)),
@@ -58,7 +58,7 @@ def course_nominal(position: Series, yaw: Series, gravity: Any, projected: bool 
     )
 
 
-class CourseGains(eqx.Module):
+class PositionGains(eqx.Module):
     """Gains and limits of bodies that hold a course."""
 
     position: Float[Array, "3 ..."] = axes(1)
@@ -83,7 +83,7 @@ class CourseGains(eqx.Module):
     """Bound of the integral part, angular (rad/s^2)."""
 
 
-class CourseMemory(eqx.Module):
+class PositionMemory(eqx.Module):
     """What bodies on a course are remembered by."""
 
     push: Float[Array, "3 n ..."]
@@ -94,10 +94,10 @@ class CourseMemory(eqx.Module):
     """Of the bodies."""
 
     @staticmethod
-    def start(bodies: Bodies, late: Late) -> CourseMemory:
+    def start(bodies: Bodies, late: Late) -> PositionMemory:
         """Nothing learnt, nothing measured."""
         zero = jnp.zeros_like(bodies.position)
-        return CourseMemory(zero, zero, Estimate.start(bodies, late.delay))
+        return PositionMemory(zero, zero, Estimate.start(bodies, late.delay))
 
 
 class Course(NamedTuple):
@@ -105,10 +105,10 @@ class Course(NamedTuple):
 
     thrust: Float[Array, "n ..."]
     moment: Float[Array, "3 n ..."]
-    memory: CourseMemory
+    memory: PositionMemory
 
 
-def hold_course(it: Any, nominal: CourseNominal, measured: Bodies, memory: CourseMemory) -> Course:
+def hold_course(it: Any, nominal: PositionNominal, measured: Bodies, memory: PositionMemory) -> Course:
     """Thrust and moment of every body.
 
     Args:
@@ -144,7 +144,7 @@ def hold_course(it: Any, nominal: CourseNominal, measured: Bodies, memory: Cours
 
     calm = jnp.where(cut > 0, 0.0, it.late.period)
     slow = pid(gains.attitude, gains.damping, gains.integral)
-    learnt = CourseMemory(
+    learnt = PositionMemory(
         accumulated(memory.push, law.i * limited(error, gains.learn), calm, gains.most_push),
         accumulated(memory.turn, slow.i * limited(way.error, gains.learn), calm, gains.most_turn),
         # what integrals ask for only makes up for something else

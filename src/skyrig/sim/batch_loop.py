@@ -19,11 +19,11 @@ from skyrig.control.interface import Target, row, targets
 from skyrig.elements.pushes import picked
 from skyrig.planning import Sample
 from skyrig.sim.log import Log
-from skyrig.sim.pilot import Crew, Memory, Surroundings, effort
-from skyrig.sim.plan import Acts
+from skyrig.sim.pilot import Autopilot, Memory, Surroundings, effort
 from skyrig.sim.plant import Plant, PlantState
+from skyrig.sim.schedule import Acts
+from skyrig.sim.statistics import ReferencePoint, Statistics
 from skyrig.sim.stepping import choose, step, when
-from skyrig.sim.tally import Tally, Wanted
 
 ROOM = 16
 """Room for events in one step; a flight with more is told as `LOG_FULL`."""
@@ -51,7 +51,7 @@ class Batch(eqx.Module):
 
     plant: Plant
     state: PlantState
-    crew: Crew
+    autopilot: Autopilot
     count: Array
     """How many ticks there are; arrays may have more."""
     times: Array
@@ -68,21 +68,21 @@ class Batch(eqx.Module):
     """Each field (rows, ..., batch or 1)."""
     happenings: Acts
     slots: Slots
-    wanted: Wanted
+    wanted: ReferencePoint
     """At the end of every slot, (ticks, slots, ..., batch or 1)."""
     shapes: Outlines
     """What bodies look like and where they may be, the batch (or 1) last."""
 
 
 @eqx.filter_jit
-def fly_batch(batch: Batch) -> Tally:
+def fly_batch(batch: Batch) -> Statistics:
     """Fly all flights of a batch to their ends."""
-    plant, crew = batch.plant, batch.crew
-    tally = Tally.empty(plant, batch.state, jax.tree.map(lambda leaf: leaf[0, 0], batch.wanted))
+    plant, autopilot = batch.plant, batch.autopilot
+    statistics = Statistics.empty(plant, batch.state, jax.tree.map(lambda leaf: leaf[0, 0], batch.wanted))
     log = Log.empty(plant, batch.state, ROOM)
 
-    def tick(index: Array, carry: tuple[Any, Memory, Tally, Log]) -> tuple[Any, Memory, Tally, Log]:
-        state, memory, tally, log = carry
+    def tick(index: Array, carry: tuple[Any, Memory, Statistics, Log]) -> tuple[Any, Memory, Statistics, Log]:
+        state, memory, statistics, log = carry
         slots, wanted = jax.tree.map(
             lambda leaf: jax.lax.dynamic_index_in_dim(leaf, index, keepdims=False),
             (batch.slots, batch.wanted),
@@ -92,20 +92,22 @@ def fly_batch(batch: Batch) -> Tally:
         around = _around(batch, slots.around[0])
 
         def decide(pair: tuple[Memory, Array]) -> tuple[Memory, Array]:
-            decided = crew.decide(plant, pair[0], state, (time, _target(crew, goal), shake), around)
+            decided = autopilot.decide(plant, pair[0], state, (time, _target(autopilot, goal), shake), around)
             return choose(pair[1], decided, pair[0]), pair[1]
 
-        def one(slot: Array, carry: tuple[Any, Memory, Tally, Log]) -> tuple[Any, Memory, Tally, Log]:
+        def one(
+            slot: Array, carry: tuple[Any, Memory, Statistics, Log]
+        ) -> tuple[Any, Memory, Statistics, Log]:
             own = Slots(slots.count, *(leaf[slot] for leaf in jax.tree.leaves(slots)[1:]))
             due = jax.tree.map(lambda leaf: leaf[slot], wanted)
             return _slot(batch, carry, own, due, index + slot > 0)
 
         # two loops (the first of one turn) for XLA to make a kernel of each, and not one of both
         count = _asunder(slots.count)
-        memory, _ = when(count > 0, decide, (memory, tally.alive))
-        return jax.lax.fori_loop(0, count, one, (state, memory, tally, log))
+        memory, _ = when(count > 0, decide, (memory, statistics.alive))
+        return jax.lax.fori_loop(0, count, one, (state, memory, statistics, log))
 
-    begin = (batch.state, crew.begin(plant, batch.state), tally, log)
+    begin = (batch.state, autopilot.begin(plant, batch.state), statistics, log)
     return jax.lax.fori_loop(0, batch.count, tick, begin)[2]
 
 
@@ -119,22 +121,22 @@ def _asunder(value: Array) -> Array:
 
 def _slot(
     batch: Batch,
-    carry: tuple[Any, Memory, Tally, Log],
+    carry: tuple[Any, Memory, Statistics, Log],
     slot: Slots,
-    wanted: Wanted,
+    wanted: ReferencePoint,
     later: Array,
-) -> tuple[Any, Memory, Tally, Log]:
+) -> tuple[Any, Memory, Statistics, Log]:
     """One step of every flight that has one here."""
     plant = batch.plant
-    state, memory, tally, log = carry
+    state, memory, statistics, log = carry
     around = _around(batch, slot.around)
-    dt = jnp.where(tally.alive, slot.dt, -1.0)
+    dt = jnp.where(statistics.alive, slot.dt, -1.0)
     held = effort(memory, around)
     start = slot.time - jnp.maximum(slot.dt, 0.0)
     state, log = step(plant, start, plant.engaged(state, held), held, dt, log, 0)
-    tally, log = tally.noted(log, start, later)
+    statistics, log = statistics.noted(log, start, later)
     signals = plant.rig.signals(slot.time, state.rig, plant.loads(slot.time, state, held))
-    tally = tally.stepped(
+    statistics = statistics.stepped(
         plant.bodies(state),
         signals,
         wanted,
@@ -145,22 +147,24 @@ def _slot(
         slot.fresh,
         log.trouble,
     )
-    tally = choose(later, tally, tally.begun(signals))
-    # what happens at the end of a step comes before the tick at that instant, as in `walk`
-    acts = (slot.act >= 0) & tally.alive
+    statistics = choose(later, statistics, statistics.begun(signals))
+    # what happens at the end of a step comes before the tick at that instant, as in `drive`
+    acts = (slot.act >= 0) & statistics.alive
 
-    def happen(pair: tuple[PlantState, Tally]) -> tuple[PlantState, Tally]:
-        state, tally = pair
+    def happen(pair: tuple[PlantState, Statistics]) -> tuple[PlantState, Statistics]:
+        state, statistics = pair
         done = batch.happenings.done(
             plant.rig, state.rig, lambda table: picked(table, jnp.maximum(slot.act, 0))
         )
         cut = batch.happenings.switch.get("cut")
-        gone = jnp.zeros_like(tally.taut) if cut is None else picked(cut, jnp.maximum(slot.act, 0)) & acts
+        gone = (
+            jnp.zeros_like(statistics.taut) if cut is None else picked(cut, jnp.maximum(slot.act, 0)) & acts
+        )
         state = PlantState(choose(acts, done, state.rig), state.rotors, state.memories)
-        return state, tally.cut(gone, slot.time)
+        return state, statistics.cut(gone, slot.time)
 
-    state, tally = when(jnp.any(acts), happen, (state, tally))
-    return state, memory, tally, log
+    state, statistics = when(jnp.any(acts), happen, (state, statistics))
+    return state, memory, statistics, log
 
 
 def _goal(batch: Batch, index: Array) -> Target | tuple[Sample | None, Sample | None]:
@@ -174,8 +178,8 @@ def _goal(batch: Batch, index: Array) -> Target | tuple[Sample | None, Sample | 
     return jax.tree.map(at, (batch.payload, batch.vehicles))
 
 
-def _target(crew: Crew, goal: Target | tuple[Sample | None, Sample | None]) -> Target:
-    return goal if isinstance(goal, Target) else row(targets(crew.controller, *goal), 0)
+def _target(autopilot: Autopilot, goal: Target | tuple[Sample | None, Sample | None]) -> Target:
+    return goal if isinstance(goal, Target) else row(targets(autopilot.controller, *goal), 0)
 
 
 def _around(batch: Batch, index: Array) -> Surroundings:
