@@ -142,7 +142,7 @@ def record_packing(plant: Plant, state: PlantState, pilot: Any) -> Packing:
 def drive_packed(
     plant: Plant, state: PlantState, pilot: Any, plan: Plan, rows: Log
 ) -> tuple[PlantState, Any, Log, Packed]:
-    """`drive` without derivatives: final state, the pilot's memory, log, and (state, record) of every step."""
+    """`drive` without derivatives: final state, memory, log, and (state, record) of every step."""
     real = plant.like(state).dtype
     packing = Packing.of(jax.eval_shape(first_row, plant, state, pilot), real)
     pilot = pilot.ready(real)

@@ -1,4 +1,4 @@
-"""A controller as the pilot of a drive: it is told what is measured, and its command is held between ticks."""
+"""A controller as the pilot of a drive: it is told what is measured, its command is held between ticks."""
 
 from __future__ import annotations
 
