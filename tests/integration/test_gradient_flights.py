@@ -43,8 +43,8 @@ def test_reverse_mode_through_a_thousand_ticks_agrees_with_differences(name):
             (position * own.gains.position, velocity * own.gains.velocity, cable * own.gains.cable),
         )
         changed = flight.with_controller(eqx.tree_at(lambda it: it.gains, own, gains))
-        changed = changed.with_lengths(length * flight.rig.length)
-        masses = (payload * flight.rig.payload_mass, vehicle * flight.rig.mass)
+        changed = changed.with_lengths(length * flight.plant.rig.length)
+        masses = (payload * flight.plant.rig.payload_mass, vehicle * flight.plant.rig.mass)
         return eqx.tree_at(lambda it: (it.plant.rig.payload_mass, it.plant.rig.mass), changed, masses).cost(
             0.01
         )

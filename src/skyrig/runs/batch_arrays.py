@@ -1,4 +1,4 @@
-"""Flights of one kind put side by side: the arrays that `sim.many` flies, on the host."""
+"""Flights of one kind put side by side: the arrays that `sim.batch_loop` flies, on the host."""
 
 from __future__ import annotations
 
