@@ -25,7 +25,8 @@ RUN = "from skyrig.cli import main; main()"
 KILLED = """
 import os, signal
 from pathlib import Path
-from skyrig.flight import storage, sweep
+from skyrig.flight import storage
+from skyrig.runs import sweep
 
 def killed(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
