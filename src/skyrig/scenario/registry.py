@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from functools import lru_cache
-from typing import Annotated, Any, Union
+from typing import Annotated, Any
 
 from msgspec import defstruct
 
@@ -28,7 +30,8 @@ def spec_type() -> type[Spec]:
 
 @lru_cache(maxsize=16)
 def _spec_type(mechanisms: tuple[type, ...], elements: tuple[tuple[str, type], ...]) -> type[Spec]:
-    rig = Annotated[Union[mechanisms], unit("", "Bodies, and how they are joined")]  # noqa: UP007
+    one_of: Any = functools.reduce(operator.or_, mechanisms)
+    rig = Annotated[one_of, unit("", "Bodies, and how they are joined")]
     world = defstruct(
         "World",
         [(name, Annotated[kind | None, unit("", _first(kind))], None) for name, kind in elements],
