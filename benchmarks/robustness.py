@@ -95,7 +95,8 @@ def _largest(flown: Flights, one: str, each: str) -> np.ndarray:
     return np.max([column for name, column in flown.metrics.items() if name.startswith(f"{each}.")], axis=0)
 
 
-HEAD = """| scenario | fallen | collided | RMSE, median (mm) | largest (mm) | farthest (mm) | attitude (deg) |
+HEAD = """\
+| scenario | fallen | collided | RMSE, median (mm) | largest (mm) | farthest (mm) | attitude RMSE (deg) |
 |---|---|---|---|---|---|---|"""
 
 

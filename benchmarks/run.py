@@ -26,7 +26,7 @@ from timing import cpu_seconds
 from skyrig import airframe, closed_loop, trim
 from skyrig.control import build
 from skyrig.planning import circle
-from skyrig.sim import Effort, loop, openloop
+from skyrig.sim import Effort, chunked, openloop
 from skyrig.sim.batch import advance, advance_in_chunks, spread
 from skyrig.sim.driver import Held
 
@@ -109,13 +109,13 @@ def in_the_loop() -> None:
     def closed():
         return closed_loop(rig, hover.state, controller, frames, reference, duration=20.0)
 
-    real = loop._fly
-    loop._fly = lambda *arguments: chunks.append(arguments) or real(*arguments)
+    real = chunked._fly
+    chunked._fly = lambda *arguments: chunks.append(arguments) or real(*arguments)
     closed()
-    loop._fly = real
+    chunked._fly = real
     inputs = Effort(jnp.asarray(hover.thrust), jnp.asarray(hover.moment.T))
-    held = jax.tree.map(lambda leaf: jnp.repeat(leaf[..., None], loop.INTERVALS, -1), inputs)
-    steps = loop.STEPS
+    held = jax.tree.map(lambda leaf: jnp.repeat(leaf[..., None], chunked.INTERVALS, -1), inputs)
+    steps = chunked.STEPS
 
     spent = cpu_seconds(
         {
@@ -143,12 +143,15 @@ def in_the_loop() -> None:
 def growth() -> None:
     """Cost against the number of vehicles."""
     table = Table(title="Growth with the team (one flight, 2 ms steps)")
-    for column in ("vehicles", "CPU us a step"):
+    for column in ("vehicles", "CPU us a step", "compiled in (s)"):
         table.add_column(column, justify="right")
-    for n in (1, 2, 4, 8, 16):
+    for n in (1, 2, 4, 8, 16, 32):
         rig = ring(n)
         state, inputs = start(rig, np.zeros(3))
         count = jnp.asarray(1000)
+        begun = time.perf_counter()
+        jax.block_until_ready(advance(rig, state, inputs, STEP, count))
+        compiled = time.perf_counter() - begun
         spent = cpu_seconds(
             {
                 "it": lambda r=rig, s=state, u=inputs, c=count: jax.block_until_ready(
@@ -157,7 +160,7 @@ def growth() -> None:
             },
             5,
         )
-        table.add_row(str(n), f"{spent['it'] * 1e3:.2f}")
+        table.add_row(str(n), f"{spent['it'] * 1e3:.2f}", f"{compiled:.1f}")
     console.print(table)
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import resource
 
 from hypothesis import settings
 from jaxtyping import install_import_hook
@@ -21,3 +22,24 @@ del os.environ["SKYRIG_KEEP_PROGRAMS"]
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+MEMORY: list[int] = []
+"""Of every worker, at most (kiB)."""
+
+
+def pytest_sessionfinish(session):
+    """Let a worker tell how much memory it took at most."""
+    told = getattr(session.config, "workeroutput", None)
+    if told is not None:
+        told["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def pytest_testnodedown(node, error):
+    """Keep what workers told."""
+    MEMORY.append(getattr(node, "workeroutput", {}).get("memory", 0))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say how large the largest worker was."""
+    if MEMORY:
+        terminalreporter.write_line(f"Largest worker: {max(MEMORY) / 2**20:.2f} GiB.")

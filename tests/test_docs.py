@@ -15,6 +15,9 @@ from pathlib import Path
 import pytest
 from pages import FENCE, write_files
 
+from skyrig.cli import COMMANDS, main
+from skyrig.cli.listing import LISTS
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -50,6 +53,32 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         command = [str(Path(sys.executable).with_name("skyrig")), *arguments]
         ran = subprocess.run(command, capture_output=True, text=True, timeout=600)
         assert ran.returncode == 0, f"$ skyrig {shlex.join(arguments)}\n{ran.stdout}{ran.stderr}"
+
+
+def test_files_and_pages_that_are_named_are_there() -> None:
+    files = [path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py") if ".venv" not in path.parts]
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        titled = {match["title"] for match in FENCE.finditer(text) if match["title"]}
+        for name in re.findall(r"`([\w/]+\.py)`", text):
+            assert name in titled or any(f"/{file}".endswith(f"/{name}") for file in files), (page.name, name)
+        for place in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text):
+            assert (page.parent / place).exists(), (page.name, place)
+
+
+def test_every_command_and_option_is_told_of(capfd: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    more = {"sweep": "sweeps.md", "studio": "studio.md"}
+    for command in COMMANDS:
+        assert f"`skyrig {command}" in text, command
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        page = text + (ROOT / "docs" / more.get(command, "cli.md")).read_text(encoding="utf-8")
+        for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", capfd.readouterr().out)) - {"--help"}:
+            either = (option, f"--no-{option[2:]}", f"--{option.removeprefix('--no-')}")
+            assert any(re.search(rf"{each}(?![a-z-])", page) for each in either), (command, option)
+    for what in LISTS:
+        assert f"| `{what}`" in text, what
 
 
 def test_blocks_are_found_also_when_indented() -> None:

@@ -1,8 +1,9 @@
 """skyrig: multirotors that carry payloads, simulated exactly.
 
-Importing this package sets three defaults of JAX for the process, each only where nothing else was said:
-float64 arrays (JAX_ENABLE_X64), a compilation cache on disk (JAX_COMPILATION_CACHE_DIR), and XLA's option to
-run small loops as one kernel, which makes a single flight several times faster. See docs/conventions.md.
+Importing this package sets four defaults of JAX for the process, each only where nothing else was said:
+float64 arrays (JAX_ENABLE_X64), a compilation cache on disk (JAX_COMPILATION_CACHE_DIR), calls that are not
+handed to another thread (JAX_CPU_ENABLE_ASYNC_DISPATCH), and XLA's option to run small loops as one kernel,
+which makes a single flight several times faster. See docs/conventions.md.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from skyrig.rigs import Cable, Linked, Slung, Winch, trim
     from skyrig.runs import fly
     from skyrig.runs.batches import Flights, fly_many
+    from skyrig.runs.session import Session
     from skyrig.scenario import Scenario, load
     from skyrig.sim import Cut, Effort, Poke, closed_loop, rollout
     from skyrig.vehicles import airframe, payload
@@ -34,6 +36,7 @@ _ROOMS = {
     "fly": "skyrig.runs",
     "fly_many": "skyrig.runs.batches",
     "Scenario": "skyrig.scenario",
+    "Session": "skyrig.runs.session",
     "load": "skyrig.scenario",
     "Cable": "skyrig.rigs",
     "Linked": "skyrig.rigs",
@@ -61,6 +64,7 @@ __all__ = [
     "Linked",
     "Poke",
     "Scenario",
+    "Session",
     "Slung",
     "Winch",
     "airframe",

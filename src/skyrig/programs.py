@@ -50,13 +50,31 @@ class Program:
         leaves, structure = jax.tree.flatten(arguments)
         if traced(*leaves) or not all(isinstance(leaf, (np.ndarray, jax.Array)) for leaf in leaves):
             return self._plain(*arguments)
-        kinds = tuple(_kind(leaf) for leaf in leaves)
-        if (structure, kinds) not in self._known:
-            self._known[structure, kinds] = self._kept(arguments, leaves, structure, kinds)
-        program = self._known[structure, kinds]
+        program = self._found(arguments, leaves, structure)
         if program is None:
             return self._plain(*arguments)
         return jax.tree.unflatten(jax.tree.structure(self._like(*arguments)), program(*leaves))
+
+    def ready(self, *arguments: Any) -> Callable[..., Any]:
+        """The program for arguments of these kinds, from their leaves to those of what it gives.
+
+        For whoever calls it so often that looking it up would count.
+        """
+        leaves, structure = jax.tree.flatten(arguments)
+        program = self._found(arguments, leaves, structure)
+        if program is not None:
+            return program
+
+        def flat(*leaves: Any) -> tuple[Any, ...]:
+            return tuple(jax.tree.leaves(self._function(*jax.tree.unflatten(structure, leaves))))
+
+        return jax.jit(flat)
+
+    def _found(self, arguments: Any, leaves: list[Any], structure: Any) -> Any:
+        kinds = tuple(_kind(leaf) for leaf in leaves)
+        if (structure, kinds) not in self._known:
+            self._known[structure, kinds] = self._kept(arguments, leaves, structure, kinds)
+        return self._known[structure, kinds]
 
     def _kept(self, arguments: Any, leaves: list[Any], structure: Any, kinds: tuple[Any, ...]) -> Any:
         """The program for arguments of these kinds, read or made; None where it cannot be kept."""

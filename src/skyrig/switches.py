@@ -8,19 +8,27 @@ from pathlib import Path
 
 SMALL_LOOP = "xla_cpu_small_while_loop_byte_threshold"
 """XLA option: loops whose data fit in this many bytes are compiled into one kernel."""
+LOOP_BYTES = 1 << 23
+"""Enough for the loops of a chunk of 64 flights or environments, controller and statistics included."""
+VECTOR = "xla_cpu_prefer_vector_width"
+"""XLA option: width of vector instructions (bits); processors without such wide ones take what they have."""
 
 
 def set_defaults() -> None:
     """Set what nobody has set: environment variables before JAX is imported, its configuration after.
 
-    Way out: set JAX_ENABLE_X64=0, JAX_COMPILATION_CACHE_DIR (empty for none), or the XLA option to a value of
-    your own before importing skyrig.
+    Way out: set JAX_ENABLE_X64=0, JAX_CPU_ENABLE_ASYNC_DISPATCH=1, JAX_COMPILATION_CACHE_DIR (empty for
+    none), or the XLA options to values of your own before importing skyrig.
     """
     flags = os.environ.get("XLA_FLAGS", "")
     if "xla_backend_extra_options" not in flags:
-        os.environ["XLA_FLAGS"] = f"{flags} --xla_backend_extra_options={SMALL_LOOP}={1 << 20}".strip()
+        flags = f"{flags} --xla_backend_extra_options={SMALL_LOOP}={LOOP_BYTES}"
+    if VECTOR not in flags:
+        flags = f"{flags} --{VECTOR}=512"
+    os.environ["XLA_FLAGS"] = flags.strip()
     wanted = {
         "JAX_ENABLE_X64": "1",
+        "JAX_CPU_ENABLE_ASYNC_DISPATCH": "0",
         "JAX_COMPILATION_CACHE_DIR": str(cache_folder() / "jax"),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.3",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
@@ -43,7 +51,7 @@ def _configure(name: str, value: str) -> None:
     import jax
 
     typed: object = value
-    if name == "jax_enable_x64":
+    if name in ("jax_enable_x64", "jax_cpu_enable_async_dispatch"):
         typed = value == "1"
     elif name != "jax_compilation_cache_dir":
         typed = float(value) if "." in value else int(value)

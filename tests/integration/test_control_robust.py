@@ -63,6 +63,20 @@ def test_noise_in_the_first_measurements_makes_no_cable_slack_either():
     assert not np.asarray(flight.signals["cable_belief"]).any()
 
 
+@pytest.mark.parametrize("seed", [2, 6])
+def test_what_begins_a_rounding_error_apart_stays_so(seed):
+    """With these seeds, commands once leapt by 1e-5 in a tick in which noise made cables look slack."""
+
+    def flown(x):
+        start = {"payload": {"position": [x, 0.0, 1.5]}}
+        changes = {"noise.position": 0.01, "duration": 3.0, "seed": seed, "start": start}
+        return fly(load("three-dragonflies-circle").with_overrides(changes))
+
+    one, other = flown(1.0), flown(1.0 + 1e-14)
+    assert 0 < np.abs(one.payload.position - other.payload.position).max() < 1e-12
+    assert np.abs(one.inputs.commanded_moment - other.inputs.commanded_moment).max() < 1e-12
+
+
 def test_a_cut_is_believed_soon_and_only_where_it_is():
     flight = fly("six-dragonflies-box-cut")
     belief = flight.signals["cable_belief"]

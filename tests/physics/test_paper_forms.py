@@ -10,8 +10,8 @@ import pytest
 from rigging import loads, made_taut, random_inputs, random_rig, random_state
 from scipy.spatial.transform import Rotation
 
-from skyrig.rigs.complementarity import complementarity, masked_solve
-from skyrig.rigs.slung.motion import motion, spans
+from skyrig.rigs.complementarity import Coupled, Dense, complementarity, masked_solve
+from skyrig.rigs.slung.motion import cable_matrix, cable_system, motion, spans
 
 E3 = np.array([0.0, 0.0, 1.0])
 
@@ -134,7 +134,7 @@ def test_complementarity_equals_enumeration(n):
         matrices.append(np.asarray(rig.cable_matrix(random_state(rng, rig, taut=1.1))))
         sides.append(rng.normal(size=n) * 10 ** rng.uniform(-2, 2))
     solve = jax.jit(complementarity)
-    answer = solve(jnp.stack(matrices, -1), jnp.stack(sides, -1), jnp.ones((n, 167), bool))
+    answer = solve(Dense(jnp.stack(matrices, -1)), jnp.stack(sides, -1), jnp.ones((n, 167), bool))
     assert bool(answer.solved.all())
     for k in range(167):
         expected = brute_force(matrices[k], sides[k])
@@ -146,7 +146,7 @@ def test_complementarity_of_twelve():
     for _ in range(20):
         factor = rng.normal(size=(12, 12))
         matrix, q = factor @ factor.T + 0.1 * np.eye(12), rng.normal(size=12)
-        answer = complementarity(jnp.asarray(matrix), jnp.asarray(q), jnp.ones(12, bool))
+        answer = complementarity(Dense(jnp.asarray(matrix)), jnp.asarray(q), jnp.ones(12, bool))
         w = matrix @ np.asarray(answer.value) - q
         assert bool(answer.solved) and np.min(answer.value) >= 0 and w.min() > -1e-9
         assert abs(np.asarray(answer.value) @ w) < 1e-9
@@ -161,3 +161,24 @@ def test_masked_solve_leaves_the_rest_out():
     inside = np.linalg.solve(matrix[np.ix_(mask, mask)], side[:, mask].T).T
     np.testing.assert_allclose(found[:, mask], inside, rtol=1e-12)
     assert np.all(np.asarray(found)[:, ~mask] == 0)
+
+
+@pytest.mark.parametrize("point", [False, True])
+def test_many_cables_are_solved_through_the_payload(point):
+    # the cost of a large team hangs on it: no matrix of n x n in what is solved at every stage
+    rng = np.random.default_rng(7)
+    rig = random_rig(rng, 9, hooks=True, point=point)
+    state = random_state(rng, rig, taut=1.1)
+    sides, mask = jnp.asarray(rng.normal(size=(3, 9))), jnp.asarray(rng.uniform(size=9) < 0.7)
+
+    @jax.jit
+    def both(rig, state):
+        span = spans(rig, state)
+        found = cable_system(rig, span), Dense(cable_matrix(rig, span))
+        return [(it.solve(sides, mask), it.times(sides[0]), it.diagonal()) for it in found], found[0]
+
+    (ours, plain), system = both(rig, state)
+    assert isinstance(system, Coupled)
+    for have, wanted in zip(ours, plain, strict=True):
+        np.testing.assert_allclose(have, wanted, rtol=1e-11, atol=1e-12)
+    assert np.all(np.asarray(ours[0])[:, ~mask] == 0)

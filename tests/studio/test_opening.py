@@ -2,15 +2,20 @@
 
 import socket
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+from made_flight import made
 
 from skyrig.cli import main
 from skyrig.cli.studio import folders
 from skyrig.errors import InputError
+from skyrig.flight.frames import of_flight
 from skyrig.scenario import load, names
 from skyrig.studio.app import Studio
 from skyrig.studio.opening import free_port, is_flight
+from skyrig.studio.pictures import _fly_to
 from skyrig.studio.readouts import numbers
 
 
@@ -32,6 +37,15 @@ def test_the_next_port_is_taken_if_one_is_in_use() -> None:
         (["--port", "70000"], "--port must be from 0 to 65535"),
         (["--host", "no host at all"], "--host must be an address of this machine"),
         (["--picture", "picture.txt"], "--picture must name a .png or .gif file"),
+        (["--picture", "a.png", "--at", "nan"], "--at must be a time from 0 on (s), not nan"),
+        (["--picture", "a.png", "--at", "inf"], "--at must be a time from 0 on (s), not inf"),
+        (["--picture", "a.png", "--at", "-1"], "--at must be a time from 0 on (s), not -1"),
+        (["--picture", "a.gif", "--at", "0"], "--at must be above 0 (s): a film ends there"),
+        (["--picture", "a.gif", "--seconds", "0"], "--seconds must be above 0 and at most 30 (s), not 0"),
+        (
+            ["--picture", "a.gif", "--seconds", "1e9"],
+            "--seconds must be above 0 and at most 30 (s), not 1e",
+        ),
         (["missing.npz"], "cannot be read"),
         (["--open", "no-such-folder"], "--open must name a folder, not 'no-such-folder'"),
     ],
@@ -57,6 +71,13 @@ def test_flights_are_told_from_scenarios(tmp_path: Path) -> None:
     assert is_flight("some.npz") and not is_flight("figure-8") and not is_flight(tmp_path)
     (tmp_path / "flight.npz").touch()
     assert is_flight(tmp_path)
+
+
+def test_a_film_ends_where_its_flight_does() -> None:
+    frames = of_flight(made())
+    recorded = SimpleNamespace(recorded=frames, status="ready", message="")
+    recorded.view = lambda: SimpleNamespace(span=(float(frames.times[0]), float(frames.times[-1])))
+    assert _fly_to(cast("Any", SimpleNamespace(session=recorded)), 800.0) == frames.times[-1]
 
 
 def test_every_bundled_scenario_opens() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from made_up import LEVEL, tracks
 
-from skyrig.flight import Flight, FlightEvent, Signal, Wanted
+from skyrig.flight import Flight, FlightEvent, ReferenceTrack, Signal
 from skyrig.flight.flight import Inputs
 from skyrig.flight.metrics import metrics
 from skyrig.flight.rig import RigData
@@ -42,7 +42,7 @@ def made_anything(grip: float = 0.02, count: int = 101) -> Flight:
                 for k, side in enumerate((-0.1, 0.1))
             ),
         ),
-        references={"object": Wanted(*aim, still, np.zeros((count, 1, 3)))},
+        references={"object": ReferenceTrack(*aim, still, np.zeros((count, 1, 3)))},
         measured={"object": body.at(slice(None, None, 5)), "vehicles": team.at(slice(None, None, 5))},
         signals={
             "band.tension": Signal(np.stack([2 + times, 2 - times], axis=1), "N", "pull of a band", "band"),

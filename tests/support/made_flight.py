@@ -3,7 +3,7 @@
 import numpy as np
 from made_up import filled, rig
 
-from skyrig.flight import Flight, FlightEvent, Impact, Signal, Track, Wanted
+from skyrig.flight import Flight, FlightEvent, Impact, ReferenceTrack, Signal, Track
 from skyrig.flight.flight import CableSignals, Inputs
 
 
@@ -28,7 +28,7 @@ def made() -> Flight:
                 np.arange(size) * 0.1, *(rng.normal(size=(size, n, *e)) for e in ((), (3,), (), (3,), ()))
             ),
             rig=rig(n),
-            reference=Wanted(*(rng.normal(size=(size, k)) for k in (3, 3, 3, 4, 3))),
+            reference=ReferenceTrack(*(rng.normal(size=(size, k)) for k in (3, 3, 3, 4, 3))),
             measured_payload=track(size),
             measured_vehicles=track(size, n),
             events=(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from made_up import filled
 
-from skyrig.flight.flight import CableSignals, Flight, FlightEvent, Impact, Inputs, Track, Wanted
+from skyrig.flight.flight import CableSignals, Flight, FlightEvent, Impact, Inputs, ReferenceTrack, Track
 from skyrig.flight.metrics import metrics
 from skyrig.runs.assembly import rig_data
 from skyrig.scenario import load
@@ -57,7 +57,7 @@ def made_flight(
             cables=CableSignals(tension, lengths, np.ones((size, cables), bool)),
             inputs=Inputs(ticks, *held, np.zeros((len(ticks), n))),
             rig=rig_data(parts),
-            reference=Wanted(place + [0.00312, 0.0, 0.0], still, still, level(size), still),
+            reference=ReferenceTrack(place + [0.00312, 0.0, 0.0], still, still, level(size), still),
             measured_payload=measured[0],
             measured_vehicles=measured[1],
             events=(FlightEvent(start + 0.5, "poke", "payload", 0, 0.1, "N s"), *rows),

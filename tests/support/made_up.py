@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skyrig.flight import Flight, Signal, Track, Wanted
+from skyrig.flight import Flight, ReferenceTrack, Signal, Track
 from skyrig.flight.flight import CableSignals, Inputs
 from skyrig.flight.rig import RigData, sketched
 
@@ -115,7 +115,7 @@ def flight(times: np.ndarray, count: int = 2, mechanism: str = "cables", **chang
                 np.zeros((size - 1, n)),
             ),
             rig=rig(n, mechanism),
-            reference=Wanted(
+            reference=ReferenceTrack(
                 *(np.zeros((size, 3)) for _ in range(3)), np.tile(LEVEL, (size, 1)), np.zeros((size, 3))
             ),
         )

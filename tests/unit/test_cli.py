@@ -4,6 +4,7 @@ import hashlib
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -76,6 +77,8 @@ def test_warnings_are_told_by_check_show_and_fly_alike_and_strict_refuses(
     for command in (["check"], ["show"], ["show", "--yaml"], ["fly", "--duration", "0.1"]):
         assert run(capfd, *command, "long.yaml", "--strict") == (2, "", f"long.yaml: {long}\n")
     assert [path.name for path in here.iterdir()] == ["long.yaml"]
+    code, out, err = run(capfd, "fly", "long.yaml", "--duration", "0.1", "--no-report")
+    assert code == 0 and err == f"long.yaml: warning: {long}\n" and "warning" not in out
     code, out, err = run(capfd, "check", "long.yaml", "figure-8", "--strict")
     assert code == 2 and "figure-8: fine" in out and "long.yaml" not in out
 
@@ -102,7 +105,10 @@ def test_a_shorter_flight_leaves_out_what_would_happen_later(capfd: pytest.Captu
         ("payloads", ["point-mass", "cable-3-figures", "prism"]),
         ("controllers", ["yaw-decoupled", "most_turning", "N m s/rad", "bandwidth of the position"]),
         ("references", ["figure-8", "radius", "required", "Time to reach the full rate (s)"]),
-        ("elements", ["thrust-loss", "Impulse, world frame (N s)", "rotor_lag", "Of positions (m)"]),
+        (
+            "elements",
+            ["thrust-loss", "Impulse, world frame (N s)", "rotor_lag", "delay", "Of positions"],
+        ),
     ],
 )
 def test_everything_a_scenario_may_name_is_listed(
@@ -170,6 +176,10 @@ def test_flying_leaves_a_flight_pictures_and_a_report(capfd: pytest.CaptureFixtu
     assert code == 0 and "largest distance between the payload" in out
     assert "first:  flights/drop-open-loop\nsecond: flights/drop-open-loop/flight.npz\n" in out
     assert all("…" not in line for line in out.splitlines()), "nothing is cut"
+    code, _, err = run(capfd, "plot", "flights/drop-open-lop")
+    assert code == 2 and "there is no such flight (did you mean 'drop-open-loop'?)." in err
+    code, _, err = run(capfd, "show", "flights/drop-open-loop")
+    assert code == 2 and "a folder (did you mean 'flights/drop-open-loop/scenario.yaml'?)." in err
     code, out, _ = run(capfd, "plot", "flights/drop-open-loop", "--out", "elsewhere")
     assert code == 0 and (here / "elsewhere" / "report.html").is_file()
 
@@ -222,8 +232,14 @@ class Hold(Controller):
     def build(built):
         return Hold(built.duration)
 
+    def __call__(self, memory, t, target, seen):
+        return memory, None
+
 def breaks(t, target, seen):
     return 1 / t
+
+def leaves(t, target, seen):
+    raise SystemExit(7)
 
 number = 5
 """
@@ -250,6 +266,8 @@ def test_own_controllers_are_remembered_and_their_errors_told(
     line = 1 + MINE.split("\n").index("    return 1 / t")
     assert (code, out) == (2, "") and f"mine.py, line {line}: ZeroDivisionError: " in err
     assert err.count("\n") == 1 and not (here / "flights").exists()
+    code, out, err = run(capfd, *hover, "--controller", "mine.py:leaves")
+    assert (code, out) == (2, "") and f"mine.py, line {line + 3}: SystemExit: 7 (--debug shows" in err
     code, out, err = run(capfd, *hover, "--controller", "mine.py:number")
     assert (code, out) == (2, "") and err.startswith("controller must be a callable (t, target, measurement)")
     with pytest.raises(ZeroDivisionError):
@@ -272,7 +290,8 @@ def test_own_controllers_are_remembered_and_their_errors_told(
         (["check", "nothing.yaml"], "nothing.yaml cannot be read: there is no such file"),
         (["check", "text.yaml"], "text.yaml must hold a mapping"),
         (["check", "binary.yaml"], "binary.yaml cannot be read: it is not UTF-8 text"),
-        (["check", "."], ". cannot be read: it is not a regular file"),
+        (["check", "."], ". cannot be read: it is a folder."),
+        (["check", "/dev/null"], "/dev/null cannot be read: it is not a regular file."),
         (["fly", "text.yaml"], "text.yaml must hold a mapping"),
         (
             ["fly", "drop-open-loop", "--set", "rig.payload.mass=-1"],
@@ -286,7 +305,8 @@ def test_own_controllers_are_remembered_and_their_errors_told(
         (["fly", "drop-open-loop", "--out", "text.yaml"], "text.yaml is in the way"),
         (["fly", "drop-open-loop", "--controller", "mine.py"], "--controller must be FILE.py:NAME"),
         (["fly", "drop-open-loop", "--controller", "mine.py:Mine"], "must name a Python file"),
-        (["plot", "nowhere"], "nowhere cannot be read"),
+        (["plot", "nowhere"], "nowhere cannot be read: there is no such flight."),
+        (["plot", "no/where"], "no/where cannot be read: No such file"),
         (["compare", "text.yaml", "text.yaml"], "text.yaml is not a flight"),
         (["export", "text.yaml"], "skyrig export needs a format: give --csv"),
     ],
@@ -355,5 +375,9 @@ def test_a_version_and_help_are_there(capfd: pytest.CaptureFixture[str]) -> None
 
 
 def test_shells_can_complete(capfd: pytest.CaptureFixture[str]) -> None:
-    code, script, _ = run(capfd, "--tyro-print-completion", "bash")
-    assert code == 0 and all(word in script for word in (*COMMANDS, "--duration", "--vary"))
+    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+    shells = re.findall(r"^skyrig --tyro-print-completion (\w+) > ", page, re.M)
+    assert shells == ["bash", "zsh"]
+    for shell in shells:
+        code, script, _ = run(capfd, "--tyro-print-completion", shell)
+        assert code == 0 and all(word in script for word in (*COMMANDS, "--duration", "--vary")), shell

@@ -18,6 +18,7 @@ from skyrig.errors import InputError
 from skyrig.flight import Flight, colours, export, meshes, playback, plots, report
 from skyrig.flight.compare import compare
 from skyrig.flight.frames import of_flight
+from skyrig.flight.path_plot import moments
 from skyrig.flight.plot_layout import STYLE
 from skyrig.flight.rig import RigData, sketched
 from skyrig.flight.tables import impact_rows, rows, texts
@@ -67,6 +68,17 @@ def test_the_path_names_every_vehicle(poked: Flight) -> None:
     assert named == {"payload", "reference", "vehicle 0", "vehicle 1", "vehicle 2"}
 
 
+def test_the_rig_is_drawn_where_it_was_not_drawn_yet() -> None:
+    times = np.linspace(0.0, 24.0, 1201)
+    turns = 4 * 2 * np.pi * times / 24.0  # four times round: even times would show one place
+    rows = moments(times, np.stack([np.cos(turns), np.sin(turns), 0 * turns], axis=1))
+    places = [np.array([np.cos(turns[row]), np.sin(turns[row])]) for row in rows]
+    assert len(rows) == 5 and min(np.linalg.norm(a - b) for a, b in combinations(places, 2)) > 0.7
+    resting = moments(times, np.zeros((1201, 3)))
+    assert np.allclose(times[resting], [0, 6, 12, 18, 24]), "at rest, evenly in time"
+    assert moments(times[:1], np.zeros((1, 3))) == [0]
+
+
 def test_a_cable_has_one_colour_everywhere(poked: Flight) -> None:
     own = [colours.of_vehicle(k) for k in range(3)]
     assert len(set(own)) == 3 and colours.PAYLOAD not in own
@@ -113,6 +125,53 @@ def test_small_impacts_are_counted_and_left_out(poked: Flight) -> None:
     assert poked.metrics["events"]["impact"] == 3, "the metrics themselves leave nothing out"
     page = report.html(poked, {})
     assert page.count("<h3>Impact of cable") == 1 and "2 impacts below 2.78 mN s are left out." in page
+
+
+def test_impacts_left_out_of_the_terminal_are_counted_from_all_events(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """The two sides of some impacts only are kept, but all of them happened."""
+    from rich.console import Console
+
+    from skyrig.cli.flights import _tell
+
+    hits = (*((0.5 + 0.1 * k, 0, 0.05) for k in range(6)), *((1.2 + 0.01 * k, 1, 1e-6) for k in range(9)))
+    many = made_flight(hits=hits)
+    few = replace(many, impacts=(*many.impacts[:4], *many.impacts[6:8]))
+    _tell(few, Console(highlight=False))
+    out, _ = capfd.readouterr()
+    assert "Not shown: 3 later impacts, and 9 below 2.78 mN s." in out
+
+
+def test_a_long_list_of_events_scrolls_by_itself(poked: Flight) -> None:
+    long = made_flight(hits=tuple((0.5 + 0.01 * k, 0, 0.05) for k in range(60)))
+    inside = report.html(long, {}).partition('<div class="long">')[2].partition("</div>")[0]
+    assert inside.count("<tr>") > 60 and '<div class="long">' not in report.html(poked, {})
+
+
+def test_the_jumps_that_are_kept_are_the_hardest() -> None:
+    from skyrig.flight.impacts import MOST
+    from skyrig.runs.assembly import _kept
+
+    sizes = [*np.linspace(1e-6, 1e-5, 2 * MOST), 0.3, 0.1]
+    events = [types.SimpleNamespace(kind="impact", row=k, value=size) for k, size in enumerate(sizes)]
+    flown = types.SimpleNamespace(events=events, log=types.SimpleNamespace(sides=()))
+    layout = types.SimpleNamespace(events=(types.SimpleNamespace(name="impact", unit="N s"),))
+    assert _kept(layout, flown) == list(range(MOST + 2, 2 * MOST + 2))
+
+
+def test_what_a_controller_believed_is_drawn_where_it_believed_something(poked: Flight) -> None:
+    from skyrig.flight.records import Signal
+
+    def believing(state: float) -> Flight:
+        values = np.zeros((len(poked.inputs.times), 3))
+        values[50:60, 1] = state
+        belief = Signal(values, "1", "told by the controller", "controller", held=True)
+        return replace(poked, signals={**poked.signals, "cable_belief": belief})
+
+    assert drawn(believing(0.0), "signals") is None and drawn(believing(1e-5), "signals") is None
+    (axes,) = drawn(believing(2.0), "signals").axes
+    assert axes.get_ylabel() == "cable_belief" and axes.lines[1].get_ydata().max() == 2.0
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from made_up import flight, replace, tracks
 
 from skyrig.constants import GRAVITY
-from skyrig.flight import FlightEvent, Wanted, distances
+from skyrig.flight import FlightEvent, ReferenceTrack, distances
 from skyrig.flight.metrics import metrics, rms, slack_spans, slack_time, tracking
 from skyrig.flight.tables import rows
 
@@ -60,7 +60,7 @@ def test_vehicles_may_have_references_of_their_own() -> None:
     times = np.linspace(0, 1, 11)
     base = flight(times)
     place = base.vehicles.position + [0.0, 0.0, 0.1] * np.array([[1.0], [3.0]])
-    wanted = Wanted(place, 0 * place, 0 * place, base.vehicles.attitude, 0 * place)
+    wanted = ReferenceTrack(place, 0 * place, 0 * place, base.vehicles.attitude, 0 * place)
     found = tracking(replace(base, reference=None, vehicle_references=wanted), (0, 1))
     assert np.allclose(found["vehicle_position_rmse"], [0.1, 0.3]) and "position_rmse" not in found
 

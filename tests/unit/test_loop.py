@@ -204,15 +204,25 @@ def test_a_flight_that_diverges_says_when_and_which_body(single):
 
 
 def test_more_events_than_a_chunk_has_room_for_are_all_found(single, monkeypatch):
-    from skyrig.sim import loop
+    from skyrig.sim import chunked, stepper
 
     pokes = [Poke(0.02 * k + 0.01, np.array([0.0, 0.0, 0.004])) for k in range(12)]
     whole = flown(single, happenings=pokes)
-    monkeypatch.setattr(loop, "ROOM", 4)
+    monkeypatch.setattr(chunked, "ROOM", 4)
     halves = flown(single, happenings=pokes)
     assert len(whole.events) > 20
     assert [(e.kind, e.time) for e in halves.events] == [(e.kind, e.time) for e in whole.events]
     np.testing.assert_array_equal(halves.payload.position, whole.payload.position)
+
+    def held(t, target, seen):
+        return np.full(1, 3.3), np.zeros((1, 3))
+
+    stepped = flown(single, held, happenings=pokes)
+    monkeypatch.setattr(stepper, "ROOM", 1)
+    tight = flown(single, held, happenings=pokes)
+    assert len(stepped.events) > 20
+    assert [(e.kind, e.time) for e in tight.events] == [(e.kind, e.time) for e in stepped.events]
+    np.testing.assert_allclose(tight.payload.position, stepped.payload.position, atol=1e-12)
 
 
 def test_a_wrong_mass_told_is_flown_with():

@@ -28,15 +28,17 @@ class Needy(Controller):
         return memory, Command(jnp.ones(1), jnp.zeros((3, 1)))
 
 
+class Lawless(Controller):
+    weight: float = 1.0
+
+
 class Built(Needy):
     @staticmethod
     def build(built):
         return Built(built.weight)
 
 
-class Initialised(Controller):
-    weight: float
-
+class Initialised(Needy):
     def __init__(self, built):
         self.weight = built.weight
 
@@ -73,6 +75,8 @@ def test_all_that_can_fly_or_make_what_can() -> None:
     [
         (5, "controller must be a callable .* or make one, not 5"),
         (Needy, r"class Needy needs weight: give it a static method build\(built\)"),
+        (Lawless, r"class Lawless has no law: write __call__\(self, memory, t, target, measurement\)"),
+        (Lawless(), "class Lawless has no law"),
         (lambda memory, t, target, seen: None, "takes .memory, t, target, seen.*skyrig.control.Function"),
         (lambda built: 5, "must make a controller or a callable .*, not 5"),
         (lambda a, b: None, r"must be called as .*, but takes \(a, b\)"),

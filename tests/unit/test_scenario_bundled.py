@@ -100,6 +100,15 @@ def test_it_builds_into_a_rig_that_can_hover_there(name: str) -> None:
         assert np.allclose(apart, scenario.parts.lengths)
 
 
+def test_what_is_said_of_heights_is_what_is_flown() -> None:
+    """Without a ground nothing is lifted off or set down: it hovers where the description says."""
+    scenario = load("takeoff-circle-land")
+    motion = scenario.motions.payload
+    said = [float(number) for number in re.findall(r"([\d.]+) m\b", scenario.spec.description)]
+    assert said == pytest.approx([motion.start.position[0, 2], motion.end.position[0, 2]])
+    assert not re.search("lift|land|set.*down|ground", scenario.spec.description)
+
+
 def test_reading_checking_and_describing_need_no_jax() -> None:
     program = (
         "import sys, skyrig.scenario as s; [s.load(n).remarks for n in s.names()]; s.schema(); "

@@ -214,7 +214,7 @@ def test_a_byte_order_mark_and_windows_line_ends_are_fine(tmp_path: Path) -> Non
 
 
 def test_what_is_no_file_is_told(tmp_path: Path) -> None:
-    for path, reason in ((tmp_path, "not a regular file"), (tmp_path / "no.yaml", "there is no such file")):
+    for path, reason in ((tmp_path, "it is a folder"), (tmp_path / "no.yaml", "there is no such file")):
         with pytest.raises(InputError, match=reason):
             load(path)
     for name in ("three-dragonflies-circel", "\x00", "x" * 5000, "nothing"):

@@ -85,7 +85,8 @@ def test_a_payload_of_another_mass_keeps_its_shape() -> None:
         ("nothing[0]", 1, "there is no list"),
         ("rig.payload.mass", -1, "rig.payload.mass must be above zero, not -1"),
         ("rig.payload.mass", {1, 2}, "not a set"),
-        ("duration", float("nan"), "finite"),
+        ("duration", float("nan"), "circle.yaml: duration must be a finite number, not nan."),
+        ("noise.position", 1e300, "circle.yaml: noise.position must be at most 1e+06 in size, not 1e+300."),
         ("skyrig", 2, "skyrig must be 1"),
     ],
 )

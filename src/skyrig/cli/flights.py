@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from skyrig.checks import nearest
 from skyrig.cli.scenarios import Amount, Changes, Rate, Seconds, changed, folder_of, heed
 from skyrig.errors import FlightDiverged, InputError
 
@@ -22,6 +23,8 @@ Name = Annotated[str | None, tyro.conf.arg(metavar="SCENARIO", help_behavior_hin
 Folder = Annotated[Path, tyro.conf.arg(metavar="FLIGHT")]
 Directory = Annotated[Path, tyro.conf.arg(metavar="DIR")]
 Elsewhere = Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")]
+MOST_IMPACTS = 3
+"""Impacts that are told with a table of their own."""
 
 
 def fly(
@@ -115,12 +118,22 @@ def _flown(scenario: Scenario, controller: str | None, place: Path, debug: bool)
         if debug and error.__cause__ is not None:
             raise error.__cause__ from None
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if controller is None or debug:
             raise
         file = Path(controller.rpartition(":")[0])
         sentence = f"--controller {controller!r} failed: {fault(error, file)}"
         raise InputError(f"{sentence} (--debug shows the whole way there).") from None
+
+
+def opened(place: Path) -> Flight:
+    """The flight that a folder or file holds; a name that nearly fits is answered with the one meant."""
+    from skyrig.flight import Flight
+
+    if not place.exists() and place.parent.is_dir():
+        beside = [it.name for it in place.parent.iterdir() if it.is_dir() or it.suffix == ".npz"]
+        raise InputError(f"{place} cannot be read: there is no such flight{nearest(place.name, beside)}.")
+    return Flight.load(place)
 
 
 def plot(flight: tyro.conf.Positional[Folder], /, *, out: Elsewhere = None) -> None:
@@ -132,11 +145,10 @@ def plot(flight: tyro.conf.Positional[Folder], /, *, out: Elsewhere = None) -> N
     """
     from rich.console import Console
 
-    from skyrig.flight import Flight
     from skyrig.flight.folder import REPORT
 
     folder, console = out or folder_of(flight), Console(highlight=False)
-    for name in _drawn(Flight.load(flight), folder):
+    for name in _drawn(opened(flight), folder):
         console.print(f"{'Report: ' if name == REPORT else 'Picture:'} {folder / name}", soft_wrap=True)
 
 
@@ -150,11 +162,10 @@ def compare(first: tyro.conf.Positional[Folder], second: tyro.conf.Positional[Fo
     from rich.console import Console
     from rich.table import Table
 
-    from skyrig.flight import Flight
     from skyrig.flight.compare import compare as lines
     from skyrig.flight.units import shown
 
-    flights = [Flight.load(first), Flight.load(second)]
+    flights = [opened(first), opened(second)]
     table = Table("", "first", "second", "", box=None, pad_edge=False, header_style="bold")
     for column in table.columns:
         column.no_wrap = True
@@ -177,12 +188,11 @@ def export(flight: tyro.conf.Positional[Folder], /, *, csv: bool = False, out: E
         csv: As CSV: states, reference, tensions, thrusts and moments in one file, events in another.
         out: Folder to write to; the flight's own if left out.
     """
-    from skyrig.flight import Flight
     from skyrig.flight.export import write_csv
 
     if not csv:
         raise InputError("skyrig export needs a format: give --csv.")
-    for path in write_csv(Flight.load(flight), (out or folder_of(flight)) / "flight.csv"):
+    for path in write_csv(opened(flight), (out or folder_of(flight)) / "flight.csv"):
         print(path)
 
 
@@ -209,7 +219,7 @@ def _tell(flight: Flight, console: Any) -> None:
     """The impacts of a short story, else the numbers."""
     from rich.table import Table
 
-    from skyrig.flight.impacts import least_impulse, shown_impacts
+    from skyrig.flight.impacts import least_impulse, shown_events, shown_impacts
     from skyrig.flight.tables import impact_rows, rows, texts
     from skyrig.flight.units import shown
 
@@ -218,8 +228,8 @@ def _tell(flight: Flight, console: Any) -> None:
     for row in texts(rows(flight.metrics)):
         numbers.add_row(*row)
     console.print(numbers)
-    large, small = shown_impacts(flight)
-    for impact in large[:3]:
+    tabled = shown_impacts(flight)[:MOST_IMPACTS]
+    for impact in tabled:
         title = f"Cable {impact.cable} comes taut at t = {impact.time:.3f} s"
         table = Table("", "before", "after", "change", box=None, pad_edge=False, title=title)
         for column in table.columns[1:]:
@@ -227,9 +237,11 @@ def _tell(flight: Flight, console: Any) -> None:
         for row in impact_rows(impact):
             table.add_row(*row)
         console.print(table)
-    if len(large) > 3 or small:
+    events, small = shown_events(flight)
+    later = sum(event.kind == "impact" for event in events) - len(tabled)
+    if later or small:
         (least,), unit = shown("N s", [least_impulse(flight)])
-        console.print(f"Not shown: {len(large[3:])} later impacts, and {small} below {least} {unit}.")
+        console.print(f"Not shown: {later} later impacts, and {small} below {least} {unit}.")
 
 
 def _drawn(flight: Flight, folder: Path, pictures: Mapping[str, bytes] | None = None) -> list[str]:

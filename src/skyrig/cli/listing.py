@@ -134,9 +134,10 @@ def elements() -> None:
         _fields(table, kind)
     table.add_row("noise", "", inspect.getdoc(Noise) or "")
     _fields(table, Noise)
-    (lag,) = [row for row in described(Loop) if row[0] == "rotor_lag"]
-    table.add_row("loop", "", "What comes between commands and thrusts.")
-    table.add_row(f"  {lag[0]}", *lag[1:])
+    table.add_row("loop", "", "What comes between measurements and thrusts.")
+    for field, *rest in described(Loop):
+        if field in ("rotor_lag", "delay"):
+            table.add_row(f"  {field}", *rest)
     print_table(table)
 
 

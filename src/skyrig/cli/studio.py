@@ -54,15 +54,15 @@ def studio(
         also: Another folder whose flights the page may open.
         dark: Dark looks.
         picture: Draw the scene to this .png (or film it to this .gif) without a window, and end.
-        at: Of which moment the picture is, or when the film ends (s).
+        at: Of which moment the picture is, or when the film ends (s); a flight that is shorter ends earlier.
         seconds: How long the film is (s).
     """
     from skyrig.scenario import DEFAULT
 
     if not 0 <= port <= 65535:
         raise InputError(f"--port must be from 0 to 65535, not {port}.")
-    if picture is not None and (picture.suffix not in (".png", ".gif") or at < 0):
-        raise InputError(f"--picture must name a .png or .gif file, and --at a time, not {picture}, {at:g}.")
+    if picture is not None:
+        check_picture(picture, at, seconds)
     check(what or DEFAULT)
 
     from skyrig.studio.app import Studio
@@ -96,14 +96,28 @@ def studio(
         _end(page)
 
 
+def check_picture(file: Path, at: float, seconds: float) -> None:
+    """Whether there can be such a picture or film, before anything is flown; an `InputError` says why not."""
+    from skyrig.studio.pictures import MOST_SECONDS
+
+    if file.suffix not in (".png", ".gif"):
+        raise InputError(f"--picture must name a .png or .gif file, not {str(file)!r}.")
+    if not 0 <= at < float("inf"):
+        raise InputError(f"--at must be a time from 0 on (s), not {at:g}.")
+    if file.suffix == ".gif" and at == 0:
+        raise InputError("--at must be above 0 (s): a film ends there.")
+    if not 0 < seconds <= MOST_SECONDS:
+        raise InputError(f"--seconds must be above 0 and at most {MOST_SECONDS:g} (s), not {seconds:g}.")
+
+
 def check(what: str) -> None:
     """Whether there is such a scenario or flight, before a page is served; an `InputError` says why not."""
     from skyrig.studio.opening import is_flight
 
     if is_flight(what):
-        from skyrig.flight import Flight
+        from skyrig.cli.flights import opened
 
-        Flight.load(what)
+        opened(Path(what))
     else:
         from skyrig.scenario import Scenario
 
@@ -117,7 +131,9 @@ def _progress(file: Path) -> Iterator[Callable[[int, int], None]]:
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    # where nobody watches, not even the empty line that a bar leaves
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(f"Flying for {file.name}", total=None)
 
         def drawn(done: int, total: int) -> None:

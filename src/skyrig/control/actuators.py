@@ -127,6 +127,14 @@ class Actuators(eqx.Module):
         made = jnp.clip(steady + yaw_share * twisting, it.low, it.high)
         return made, jnp.abs(made - asked) > 1e-9 * it.high
 
+    def within_limits(
+        self, asked: Float[Array, "r n *batch"]
+    ) -> tuple[Float[Array, "r n *batch"], Bool[Array, "r n *batch"]]:
+        """Thrusts (N) asked of every rotor as far as its limits go, and where a limit was in the way."""
+        it = fitted(self, asked[0])
+        made = jnp.clip(asked, it.low, it.high)
+        return made, made != asked
+
     def __call__(
         self,
         rotors: Float[Array, "r n *batch"] | None,

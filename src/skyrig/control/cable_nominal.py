@@ -68,11 +68,18 @@ def cable_forces_series(team: Sharing, internal: Any, force: Series, moment: Ser
     share, arm, inner = batch_first(team.share, 0), batch_first(team.arm, 1), batch_first(internal, 1)
     centre = xp.moveaxis(team.centre, 0, -1)
     inverse = xp.moveaxis(team.inverse, (0, 1), (-2, -1))
-    left = moment - xp.cross(centre + 0 * force, force)
+    left = moment - _cross(centre, force)
     turn = apply_last(inverse, left)
     forces = share[..., None] * force[..., None, :]
-    forces = forces + xp.cross(turn[..., None, :] + 0 * forces, arm + 0 * forces)
+    forces = forces + _cross(turn[..., None, :], arm)
     return xp.concatenate([forces[:1] + inner, forces[1:]])
+
+
+def _cross(a: Any, b: Any) -> Any:
+    """Vector products, components last."""
+    x, y, z = (a[..., k] for k in range(3))
+    u, v, w = (b[..., k] for k in range(3))
+    return taylor.beside([y * w - z * v, z * u - x * w, x * v - y * u])
 
 
 def cable_nominal(model: Any, payload: Sample, ahead: Any) -> CableNominal:

@@ -99,6 +99,8 @@ class Command(eqx.Module):
     drives: dict[str, Float[Array, "..."]] | None = None
     """What the rig's own drives shall do, such as {'winch': reel-out rates in m/s}; None leaves them to the
     scenario."""
+    rotors: Float[Array, "r n *batch"] | None = None
+    """Thrust of every rotor (N), in place of thrust and moment; None leaves them to the mixer."""
 
 
 class Controller(eqx.Module):

@@ -28,7 +28,6 @@ class Motion(NamedTuple):
     @property
     def rotation(self) -> Series:
         """Rotation matrices, (7, times, ..., 3, 3)."""
-        xp = namespace(self.euler)
         sine, cosine = taylor.sin_cos(self.euler)
         (sr, sp, sy), (cr, cp, cy) = (tuple(both[..., i] for i in range(3)) for both in (sine, cosine))
         mul = taylor.multiply
@@ -37,7 +36,7 @@ class Motion(NamedTuple):
             [mul(sy, cp), mul(mul(sy, sp), sr) + mul(cy, cr), mul(mul(sy, sp), cr) - mul(cy, sr)],
             [-sp, mul(cp, sr), mul(cp, cr)],
         ]
-        return xp.stack([xp.stack(each, axis=-1) for each in rows], axis=-2)
+        return taylor.beside([taylor.beside(list(each)) for each in zip(*rows, strict=True)])
 
     @property
     def rate(self) -> Series:
@@ -57,12 +56,19 @@ def motion(sample: Sample, ahead: Any, bodies: int = 0) -> Motion:
     batch = np.ndim(ahead)
     series = []
     for each in (sample.position, sample.euler):
-        moved = taylor.from_derivatives(xp.moveaxis(xp.asarray(each), -2, 0))
+        moved = taylor.from_derivatives(_times_in_a_row(xp.moveaxis(xp.asarray(each), -2, 0)))
         missing = batch - (moved.ndim - 3 - bodies)
         if missing > 0:
             moved = moved[(slice(None), slice(None)) + (None,) * missing]
         series.append(shifted(moved, xp.asarray(ahead).reshape(np.shape(ahead) + (1,) * (1 + bodies))))
     return Motion(*series)
+
+
+def _times_in_a_row(series: Series) -> Series:
+    """The same numbers, times side by side in memory: NumPy then runs along them, not along xyz."""
+    if namespace(series) is not np:
+        return series
+    return np.moveaxis(np.ascontiguousarray(np.moveaxis(series, 1, -1)), -1, 1)
 
 
 def shifted(series: Series, ahead: Any) -> Series:
@@ -114,8 +120,8 @@ def least_turn_rate(thrust: Series) -> Series:
     factor = taylor.reciprocal(level)
     xx, xy, yy = (taylor.multiply(taylor.multiply(a, b), factor) for a, b in ((x, x), (x, y), (y, y)))
     one = xp.concatenate([xp.ones_like(x[:1]), xp.zeros_like(x[1:])])
-    first = xp.stack([one - xx, -xy, -x], axis=-1)
-    second = xp.stack([-xy, one - yy, -y], axis=-1)
+    first = taylor.beside([one - xx, -xy, -x])
+    second = taylor.beside([-xy, one - yy, -y])
     twist = taylor.multiply(taylor.multiply(y, z_rate[..., 0]) - taylor.multiply(x, z_rate[..., 1]), factor)
     return _rates(first, second, z_rate, twist)
 
@@ -140,5 +146,4 @@ def heading_rate(thrust: Series, yaw: Series, projected: bool = False) -> tuple[
 
 
 def _rates(first: Series, second: Series, z_rate: Series, twist: Series) -> Series:
-    xp = namespace(first, z_rate)
-    return xp.stack([-taylor.dot(second, z_rate)[..., 0], taylor.dot(first, z_rate)[..., 0], twist], axis=-1)
+    return taylor.beside([-taylor.dot(second, z_rate)[..., 0], taylor.dot(first, z_rate)[..., 0], twist])

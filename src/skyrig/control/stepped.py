@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from skyrig.algebra import as_jax
 from skyrig.control.interface import Aim, Command, Controller, Measurement, Target
 from skyrig.errors import InputError
+from skyrig.rigs.bodies import Bodies
 
 Numbers = npt.NDArray[np.float64]
 
@@ -39,7 +40,8 @@ class SeenBodies:
 class Seen:
     """What a stepped controller is told at a tick."""
 
-    payload: SeenBodies
+    payload: SeenBodies | None
+    """None where nothing is carried."""
     vehicles: SeenBodies
     length: Numbers
     """(n,) free lengths of the cables (m)."""
@@ -65,6 +67,37 @@ class Wanted:
     vehicles: WantedBodies | None
 
 
+class Given(NamedTuple):
+    """A command from Python, in NumPy, components first."""
+
+    thrust: Numbers
+    """(n,) N."""
+    moment: Numbers
+    """(3, n) N m."""
+    drives: dict[str, Numbers] | None = None
+    """As in `Command`."""
+    rotors: Numbers | None = None
+    """(r, n) N, in place of thrust and moment."""
+
+    @property
+    def form(self) -> tuple[bool, bool]:
+        """Which of the optional parts there are."""
+        return self.drives is not None, self.rotors is not None
+
+    def row(self) -> Numbers:
+        """All numbers in a row, in the order of a `Command`'s leaves."""
+        parts = [self.thrust, self.moment.reshape(-1)]
+        parts += [it.reshape(-1) for _, it in sorted((self.drives or {}).items())]
+        parts += [] if self.rotors is None else [self.rotors.reshape(-1)]
+        return np.concatenate(parts)
+
+    def command(self) -> Command:
+        """The same for JAX."""
+        drives = None if self.drives is None else {name: as_jax(it) for name, it in self.drives.items()}
+        rotors = None if self.rotors is None else as_jax(self.rotors)
+        return Command(as_jax(self.thrust), as_jax(self.moment), drives, rotors)
+
+
 class Told(Controller):
     """A controller that passes on the command it finds in its target."""
 
@@ -87,31 +120,44 @@ def looks(target: Target, tick: int) -> Wanted:
     return Wanted(one(target.payload), one(target.vehicles))
 
 
-def answer(controller: Callable[..., Any], t: float, target: Wanted, measurement: Measurement) -> Command:
+def seen_of(measurement: Measurement) -> Seen:
+    """A measurement as a stepped controller is told it."""
+
+    def one(bodies: Bodies) -> SeenBodies:
+        leaves = (bodies.position, bodies.velocity, bodies.attitude, bodies.rate)
+        return SeenBodies(*(np.asarray(leaf).T for leaf in leaves))
+
+    payload = one(measurement.payload) if "payload" in measurement.bodies else None
+    return Seen(payload, one(measurement.vehicles), np.asarray(measurement.length))
+
+
+def answer(controller: Callable[..., Any], t: float, target: Wanted, measurement: Measurement) -> Given:
     """The controller's command, components first, checked."""
-    payload, vehicles = (
-        SeenBodies(*(np.asarray(leaf).T for leaf in (it.position, it.velocity, it.attitude, it.rate)))
-        for it in (measurement.payload, measurement.vehicles)
-    )
-    length = np.asarray(measurement.length)
-    given = controller(t, target, Seen(payload, vehicles, length))
+    seen = seen_of(measurement)
+    return command_of(controller(t, target, seen), len(seen.vehicles.position), t)
+
+
+ANSWER, HANDED = ("controller must return", "controller returned"), ("command must hold", "command holds")
+"""How sentences about wrong commands begin: about one that was returned, and one that was handed over."""
+
+
+def command_of(given: Any, n: int, t: float, begin: tuple[str, str] = ANSWER) -> Given:
+    """The command that somebody gave at `t` (s) for n vehicles, components first, checked."""
+    must, does = begin
     if isinstance(given, Command):
         given = (given.thrust, given.moment, *(given.drives or {}).values())
     if not isinstance(given, (tuple, list)) or len(given) not in (2, 3):
-        raise InputError(
-            f"controller must return thrust and moment (and winch rates, if it likes), not {given!r}."
-        )
-    n = len(length)
+        raise InputError(f"{must} thrust and moment (and winch rates, if it likes), not {given!r}.")
     checked = []
     for name, value, shape in zip(("thrust", "moment", "winch"), given, ((n,), (n, 3), (n,)), strict=False):
         try:
             array = np.asarray(value, dtype=np.float64)
         except (TypeError, ValueError):
-            raise InputError(f"controller must return numbers as {name}, not {value!r}.") from None
+            raise InputError(f"{must} numbers as {name}, not {value!r}.") from None
         if array.shape != shape:
             want, have = ("x".join(map(str, each)) or "a single number" for each in (shape, array.shape))
-            raise InputError(f"controller must return {name} of shape {want}, not {have}.")
+            raise InputError(f"{must} {name} of shape {want}, not {have}.")
         if not np.isfinite(array).all():
-            raise InputError(f"controller returned {name} that is not finite at t = {t:g} s.")
-        checked.append(as_jax(array.T))
-    return Command(checked[0], checked[1], {"winch": checked[2]} if len(checked) == 3 else None)
+            raise InputError(f"{does} {name} that is not finite at t = {t:g} s.")
+        checked.append(array.T)
+    return Given(checked[0], checked[1], {"winch": checked[2]} if len(checked) == 3 else None)

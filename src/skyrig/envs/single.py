@@ -77,11 +77,9 @@ class RigEnv(gymnasium.Env):
         if not self._begun:
             raise InputError("reset must be called before step.")
         out = self._many.step(shaped(action, self.action_space.shape)[None])
-        info = {name: np.asarray(value)[0].item() for name, value in out.info.items()}
-        return (
-            self._give(out.observation)[0],
-            float(out.reward[0]),
-            bool(out.terminated[0]),
-            bool(out.truncated[0]),
-            info,
+        # as plain numbers at once: an index into one of JAX's arrays would be a call of its own
+        reward, terminated, truncated = (
+            np.asarray(it).item() for it in (out.reward, out.terminated, out.truncated)
         )
+        info = {name: np.asarray(value).item() for name, value in out.info.items()}
+        return self._give(out.observation)[0], reward, terminated, truncated, info

@@ -22,6 +22,7 @@ from skyrig import checks
 from skyrig.envs.environment import Environment, EnvState
 from skyrig.errors import InputError
 from skyrig.sim.batch import CHUNK
+from skyrig.sim.kernel import in_one_kernel
 
 Made = TypeVar("Made")
 
@@ -208,6 +209,12 @@ def _begun(env: Environment, keys: Array) -> tuple[Lanes, Array]:
 @_compiled
 def _stepped(env: Environment, lanes: Lanes, actions: Array) -> tuple[Lanes, Outcome]:
     """One period of all flights; those that were over get no reward, and have yet to be started again."""
+    if lanes.over.ndim == 0:  # a flight alone: what a call costs is most of it
+        return in_one_kernel(lanes.state.tick >= 0, _period, env, lanes, actions)
+    return _period(env, lanes, actions)
+
+
+def _period(env: Environment, lanes: Lanes, actions: Array) -> tuple[Lanes, Outcome]:
     many = lanes.over.ndim == 2
     by_vehicle = actions.reshape((*lanes.over.shape, env.count, env.action_size))
 

@@ -3,6 +3,6 @@
 This room runs nothing: `skyrig.runs` makes flights.
 """
 
-from skyrig.flight.flight import Flight, FlightEvent, Impact, Signal, Track, Wanted
+from skyrig.flight.flight import Flight, FlightEvent, Impact, ReferenceTrack, Signal, Track
 
-__all__ = ["Flight", "FlightEvent", "Impact", "Signal", "Track", "Wanted"]
+__all__ = ["Flight", "FlightEvent", "Impact", "Signal", "Track", "ReferenceTrack"]

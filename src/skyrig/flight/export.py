@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from skyrig.errors import InputError
-from skyrig.flight.flight import Flight, Track, Wanted
+from skyrig.flight.flight import Flight, ReferenceTrack, Track
 from skyrig.flight.records import PAYLOAD, label, ordered
 from skyrig.flight.storage import write_whole
 
@@ -89,7 +89,7 @@ def _inputs(flight: Flight) -> dict[str, np.ndarray]:
     return found
 
 
-def _bodies(group: str, what: str, part: Track | Wanted) -> dict[str, np.ndarray]:
+def _bodies(group: str, what: str, part: Track | ReferenceTrack) -> dict[str, np.ndarray]:
     """Columns of the bodies of a group: of where they are, or of what they have as `what`."""
     found = {}
     count = part.position.shape[1]

@@ -18,11 +18,11 @@ from skyrig.flight.records import (
     Impact,
     Inputs,
     Reals,
+    ReferenceTrack,
     Signal,
-    Track,
-    Wanted,
 )
 from skyrig.flight.rig import RigData
+from skyrig.tracks import Track
 
 if TYPE_CHECKING:
     from skyrig.flight.verdict import Verdict
@@ -36,7 +36,7 @@ __all__ = [
     "RigData",
     "Signal",
     "Track",
-    "Wanted",
+    "ReferenceTrack",
 ]
 
 
@@ -52,7 +52,7 @@ class Flight:
     """As they truly moved, by group, (T, k, 3): 'vehicles', and 'payload' or what the rig has instead."""
     inputs: Inputs
     rig: RigData
-    references: Mapping[str, Wanted] = field(default_factory=dict)
+    references: Mapping[str, ReferenceTrack] = field(default_factory=dict)
     """Where bodies shall be, by group, (T, k, 3)."""
     measured: Mapping[str, Track] = field(default_factory=dict)
     """What the controller was told, by group, at the times of `inputs`, (K, k, 3); empty without one."""
@@ -115,14 +115,14 @@ class Flight:
         return CableSignals(tension, length, known.get("taut", np.ones_like(blank)).astype(bool, copy=False))
 
     @property
-    def reference(self) -> Wanted | None:
+    def reference(self) -> ReferenceTrack | None:
         """Of what is carried, (T, 3)."""
         group = self.rig.carried
         wanted = None if group is None else self.references.get(group)
         return None if wanted is None else wanted.one()
 
     @property
-    def vehicle_references(self) -> Wanted | None:
+    def vehicle_references(self) -> ReferenceTrack | None:
         """Of each vehicle, (T, n, 3)."""
         return self.references.get(TEAM)
 

@@ -10,8 +10,9 @@ import numpy as np
 from skyrig.errors import InputError
 from skyrig.flight import agreement
 from skyrig.flight.agreement import TRACK, WANTED, each
-from skyrig.flight.records import PAYLOAD, TEAM, FlightEvent, Signal, Track, Wanted
+from skyrig.flight.records import PAYLOAD, TEAM, FlightEvent, ReferenceTrack, Signal
 from skyrig.flight.rig import RigData, sketched
+from skyrig.tracks import Track
 
 FORMAT = 1
 SHAPES = {
@@ -61,7 +62,7 @@ def parts(arrays: Mapping[str, np.ndarray], where: str) -> dict[str, Any]:
     return {
         "rig": _rig(arrays, where),
         "bodies": {own: _group(arrays, own, Track) for own in (PAYLOAD, TEAM)},
-        "references": some({"reference": PAYLOAD, "vehicle_references": TEAM}, Wanted),
+        "references": some({"reference": PAYLOAD, "vehicle_references": TEAM}, ReferenceTrack),
         "measured": some({"measured_payload": PAYLOAD, "measured_vehicles": TEAM}, Track),
         "signals": _signals(arrays, cables),
         "events": tuple(_events(arrays)),

@@ -13,7 +13,8 @@ from skyrig.flight import agreement, header
 from skyrig.flight.agreement import TRACK, WANTED, each
 from skyrig.flight.flight import Flight
 from skyrig.flight.header import Header
-from skyrig.flight.records import TEAM, FlightEvent, Signal, Track, Wanted
+from skyrig.flight.records import TEAM, FlightEvent, ReferenceTrack, Signal
+from skyrig.tracks import Track
 
 FORMAT = 2
 _EVENTS = ("time", "kind", "owner", "index", "value", "unit", "jump")
@@ -69,7 +70,9 @@ def parts(arrays: Mapping[str, np.ndarray], where: str) -> dict[str, Any]:
     return {
         "rig": rig,
         "bodies": {group: _group(arrays, f"bodies.{group}", Track) for group in head.groups},
-        "references": {group: _group(arrays, f"references.{group}", Wanted) for group in head.references},
+        "references": {
+            group: _group(arrays, f"references.{group}", ReferenceTrack) for group in head.references
+        },
         "measured": {group: _group(arrays, f"measured.{group}", Track) for group in head.measured},
         "signals": {
             it.name: Signal(_values(arrays, it), it.unit, it.says, it.owner, it.held) for it in head.signals

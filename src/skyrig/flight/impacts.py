@@ -8,6 +8,7 @@ from skyrig.flight.flight import Flight, FlightEvent, Impact
 from skyrig.rigs.layout import Tether
 
 MOST = 100
+"""Jumps of which both sides are kept, those with the largest numbers."""
 LEAST_CHANGE = 0.01
 """Impacts that change the payload's speed by less than this are left out of tables and plots (m/s)."""
 AROUND = 0.1
@@ -19,11 +20,10 @@ def least_impulse(flight: Flight) -> float:
     return LEAST_CHANGE * flight.rig.payload_mass
 
 
-def shown_impacts(flight: Flight) -> tuple[list[Impact], int]:
-    """The impacts that tables show, in order of time, and how many are too small for them."""
+def shown_impacts(flight: Flight) -> list[Impact]:
+    """The impacts that tables show, in order of time: those that are large enough."""
     least = least_impulse(flight)
-    large = [impact for impact in flight.impacts if impact.impulse >= least]
-    return large, len(flight.impacts) - len(large)
+    return [impact for impact in flight.impacts if impact.impulse >= least]
 
 
 def shown_events(flight: Flight) -> tuple[list[FlightEvent], int]:
@@ -35,16 +35,16 @@ def shown_events(flight: Flight) -> tuple[list[FlightEvent], int]:
 
 def hardest(flight: Flight) -> Impact | None:
     """The impact with the largest impulse of those that tables show; None without any."""
-    return max(shown_impacts(flight)[0], key=lambda it: it.impulse, default=None)
+    return max(shown_impacts(flight), key=lambda it: it.impulse, default=None)
 
 
 def impacts(flight: Flight) -> tuple[Impact, ...]:
-    """The impacts of a flight's cables whose two sides are among its jumps, the first `MOST` of them."""
+    """The impacts of a flight's cables whose two sides are among its jumps."""
     hits = [it for it in flight.events if it.kind == "impact" and it.owner == "cable" and it.jump is not None]
     cables = [it for it in flight.rig.tethers if it.name == "cable"]
     return tuple(
         _impact(flight, event, cables[event.index])
-        for event in hits[:MOST]
+        for event in hits
         if event.index is not None and event.index < len(cables)
     )
 

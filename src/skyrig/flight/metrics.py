@@ -161,13 +161,21 @@ def _cable(flight: Flight, k: int) -> dict[str, Any]:
     }
 
 
-KNOWN = ("cable.tension", "cable.length", "cable.taut", "cable_belief", "missing_thrust")
+KNOWN = ("cable.tension", "cable.length", "cable.taut")
 """Signals that have numbers and pictures of their own."""
+QUIET = ("cable_belief", "missing_thrust")
+"""Signals that tell something only where they are not next to nothing."""
+NOTHING = 1e-3
+"""What is next to nothing, in a signal's own unit."""
 
 
 def own_signals(flight: Flight) -> tuple[str, ...]:
-    """The signals that are the mechanism's or the controller's own: all but those of cables."""
-    return tuple(name for name, it in flight.signals.items() if name not in KNOWN and it.values.size)
+    """The signals that are the mechanism's or the controller's own and tell something."""
+    return tuple(
+        name
+        for name, it in flight.signals.items()
+        if name not in KNOWN and it.values.size and (name not in QUIET or np.abs(it.values).max() > NOTHING)
+    )
 
 
 def _signal(flight: Flight, name: str) -> dict[str, Any]:

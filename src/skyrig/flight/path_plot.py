@@ -36,16 +36,31 @@ def path(flight: Flight) -> Figure:
             if group == TEAM:
                 look = {"color": of_vehicle(k), "linewidth": 0.8, "alpha": 0.7}
             axes.plot(*each.T, **look)
-    moments = np.linspace(flight.times[0], flight.times[-1], MOMENTS)
-    for row in np.unique(np.searchsorted(flight.times, moments - 1e-9)):
+    shown = moments(flight.times, flight.bodies[ordered(flight.bodies)[0]].position[:, 0])
+    for row in shown:
         gone = flight.rig.severed(flight.events, float(flight.times[row]) - 1e-9)
         outlines.draw(axes, flight.rig, of_rows(flight, np.array([row])), gone, strong=0.9)
     for name, axis in zip("xyz", (axes.xaxis, axes.yaxis, axes.zaxis), strict=True):
         axis.set_major_locator(MaxNLocator(5))
         axis.set_label_text(f"{name} (m)")
     axes.set_aspect("equal", adjustable="datalim")
-    head(figure, f"{flight.name}: path, and the rig at {MOMENTS} moments", entries, left=0.3)
+    head(figure, f"{flight.name}: path, and the rig at {len(shown)} moments", entries, left=0.3)
     return figure
+
+
+def moments(times: np.ndarray, place: np.ndarray) -> list[int]:
+    """Rows at which the rig is drawn: as far from each other in space as can be, else in time.
+
+    Moments at even times would coincide where a circle is flown several times.
+    """
+    extent = max(float(np.ptp(place, axis=0).max(initial=0.0)), 0.1)
+    when = (times - times[0]) / max(float(times[-1] - times[0]), 1e-9)
+    way = np.column_stack([place / extent, 0.2 * when])
+    rows, apart = [0], np.full(len(times), np.inf)
+    while len(rows) < min(MOMENTS, len(times)):
+        apart = np.minimum(apart, np.linalg.norm(way - way[rows[-1]], axis=1))
+        rows.append(int(apart.argmax()))
+    return sorted(set(rows))
 
 
 def _entries(flight: Flight) -> list[Any]:

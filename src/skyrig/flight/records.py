@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from skyrig.brief import brief
-from skyrig.turns import point_at, point_velocity
 
 Reals = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -22,37 +21,7 @@ PAYLOAD = "payload"
 
 
 @dataclass(frozen=True, eq=False)
-class Track:
-    """How one body, (T, 3), or the k bodies of a group, (T, k, 3), moved or were measured to move."""
-
-    position: Reals
-    """Centre of mass in the world (m)."""
-    velocity: Reals
-    """Velocity in the world (m/s)."""
-    attitude: Reals
-    """Quaternion (w, x, y, z), body to world, (..., 4)."""
-    rate: Reals
-    """Angular velocity in the body frame (rad/s)."""
-
-    __repr__ = brief
-
-    def one(self, index: int = 0) -> Track:
-        """One body of a group."""
-        return Track(*(leaf[:, index] for leaf in vars(self).values()))
-
-    def at(self, rows: Any) -> Track:
-        """Some of its times."""
-        return Track(*(leaf[rows] for leaf in vars(self).values()))
-
-    def point(self, point: tuple[float, float, float] | Reals) -> tuple[Reals, Reals]:
-        """Where points of the bodies are (m) and how fast they go (m/s) in the world."""
-        arm = np.asarray(point, dtype=np.float64)
-        place = point_at(self.position, self.attitude, arm)
-        return place, point_velocity(self.velocity, self.attitude, self.rate, arm)
-
-
-@dataclass(frozen=True, eq=False)
-class Wanted:
+class ReferenceTrack:
     """The reference at the flight's times: of one body, (T, 3), or of the k bodies of a group, (T, k, 3)."""
 
     position: Reals
@@ -68,13 +37,13 @@ class Wanted:
 
     __repr__ = brief
 
-    def one(self, index: int = 0) -> Wanted:
+    def one(self, index: int = 0) -> ReferenceTrack:
         """That of one body of a group."""
-        return Wanted(*(leaf[:, index] for leaf in vars(self).values()))
+        return ReferenceTrack(*(leaf[:, index] for leaf in vars(self).values()))
 
-    def at(self, rows: Any) -> Wanted:
+    def at(self, rows: Any) -> ReferenceTrack:
         """Some of its times."""
-        return Wanted(*(leaf[rows] for leaf in vars(self).values()))
+        return ReferenceTrack(*(leaf[rows] for leaf in vars(self).values()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,8 @@ from skyrig.flight.units import shown
 
 MOST_EVENTS = 500
 """Longer lists of events are cut off."""
+MANY_EVENTS = 40
+"""Longer lists of events scroll by themselves, so that what comes after them is found."""
 MOST_IMPACTS = 5
 """Impacts that have a table of their own."""
 
@@ -36,7 +38,9 @@ h1, h2 { line-height: 1.2 } h2 { margin-top: 2.2rem }
 table { border-collapse: collapse } td, th { padding: .15rem .8rem .15rem 0; border-bottom: 1px solid #ddd }
 td { font-variant-numeric: tabular-nums }
 img { max-width: 100%; height: auto } pre { background: #f5f5f5; padding: .8rem; overflow-x: auto }
-@media print { body { margin: 0; max-width: none } h2, img { break-inside: avoid } }
+.long { max-height: 30rem; overflow-y: auto; border: 1px solid #ddd; padding: 0 .8rem }
+@media print { body { margin: 0; max-width: none }
+  h2, img { break-inside: avoid } .long { max-height: none } }
 """
 
 
@@ -70,8 +74,7 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
             source = base64.b64encode(pictures[name]).decode("ascii")
             parts += [f"<h2>{title}</h2>", f'<img alt="{title}" src="data:image/png;base64,{source}">']
     parts += ["<h2>Events</h2>", _events(flight)]
-    large, _ = shown_impacts(flight)
-    for impact in large[:MOST_IMPACTS]:
+    for impact in shown_impacts(flight)[:MOST_IMPACTS]:
         parts.append(f"<h3>Impact of cable {impact.cable} at {impact.time:.3f} s</h3>")
         parts.append(html_table(("", "before", "after", "change"), list(tables.impact_rows(impact))))
     parts += ["<h2>Scenario</h2>", f"<pre>{escape(flight.scenario)}</pre>"]
@@ -121,4 +124,5 @@ def _events(flight: Flight) -> str:
     if small:
         (least,), unit = shown("N s", [least_impulse(flight)])
         rest += f"<p>{small} impacts below {least} {unit} are left out.</p>"
-    return html_table(("time (s)", "event", "of", "value"), rows) + rest
+    table = html_table(("time (s)", "event", "of", "value"), rows)
+    return (f'<div class="long">{table}</div>' if len(rows) > MANY_EVENTS else table) + rest

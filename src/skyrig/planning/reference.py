@@ -111,19 +111,17 @@ def body_rate(euler: Series) -> Series:
              pitch' cos roll + yaw' cos pitch sin roll,
              yaw' cos pitch cos roll - pitch' sin roll)
     """
-    xp = namespace(euler)
     d_roll, d_pitch, d_yaw = (taylor.differentiate(euler)[..., axis] for axis in range(3))
     (sin_roll, sin_pitch), (cos_roll, cos_pitch) = (
         (both[..., 0], both[..., 1]) for both in taylor.sin_cos(euler[:ORDER, ..., :2])
     )
     across = taylor.multiply(d_yaw, cos_pitch)
-    return xp.stack(
+    return taylor.beside(
         [
             d_roll - taylor.multiply(d_yaw, sin_pitch),
             taylor.multiply(d_pitch, cos_roll) + taylor.multiply(across, sin_roll),
             taylor.multiply(across, cos_roll) - taylor.multiply(d_pitch, sin_roll),
-        ],
-        axis=-1,
+        ]
     )
 
 

@@ -41,8 +41,8 @@ def multiply(a: Series, b: Series) -> Series:
     n = min(len(a), len(b))
     xp = namespace(a, b)
     if xp is np:
-        out = np.zeros((n, *np.broadcast_shapes(a.shape[1:], b.shape[1:])))
-        for j in range(n):
+        out = a[0] * b[:n]  # laid out in memory as its factors are
+        for j in range(1, n):
             out[j:] += a[j] * b[: n - j]
         return out
     # Traced, a sum of shifted products is fused into one kernel.
@@ -111,6 +111,12 @@ def polynomial(coefficients: Array, s: Array, rate: Array) -> Series:
     return out * rate ** _column(k, out)
 
 
+def beside(parts: list[Array]) -> Array:
+    """Arrays as the components of a new last axis, each left in one piece in memory."""
+    xp = namespace(*parts)
+    return xp.moveaxis(xp.stack(parts), 0, -1)
+
+
 def dot(a: Series, b: Series) -> Series:
     """Inner product over the last axis, which is kept with extent 1 so that it broadcasts."""
     return multiply(a, b).sum(axis=-1, keepdims=True)
@@ -145,9 +151,7 @@ def from_derivatives(d: Series) -> Series:
 def _powers(base: Array, exponents: np.ndarray) -> Array:
     """`base` to each of the `exponents`, which go in steps of one, up or down, along a new leading axis."""
     xp = namespace(base)
-    if xp is np:
-        return base ** exponents.reshape(-1, *[1] * np.ndim(base))
-    # Traced, a general power costs more than all else around it.
+    # A general power costs more than all else around it.
     first = xp.sqrt(base) if exponents[0] == 0.5 else base
     factor = base if exponents[-1] > exponents[0] else 1 / base
     rows = [first]

@@ -1,6 +1,7 @@
 """Small positive definite systems in which only some rows count, and the pull-only problem on top of them.
 
-Both work on matrices (n, n, *batch) with the batch behind, as everything in the physics does.
+A system is a matrix (n, n, *batch) with the batch behind, as everything in the physics does, or what makes
+one: rows that meet only through one body (`Coupled`) take the same small solve however many they are.
 """
 
 from __future__ import annotations
@@ -12,21 +13,80 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 
+class Dense(NamedTuple):
+    """A system written out."""
+
+    matrix: Float[Array, "n n *batch"]
+
+    def solve(self, sides: Array, mask: Array) -> Array:
+        """The rows and columns in `mask` solved for k right-hand sides at once; zero elsewhere."""
+        return masked_solve(self.matrix, sides, mask)
+
+    def times(self, vector: Array) -> Array:
+        """The matrix times a vector."""
+        return (self.matrix * vector[None]).sum(1)
+
+    def diagonal(self) -> Array:
+        """Of the matrix."""
+        return jnp.stack([self.matrix[i, i] for i in range(self.matrix.shape[0])])
+
+
+class Coupled(NamedTuple):
+    """Rows that meet only through one body of inertia M: A = D + V^T M^-1 V.
+
+    Solving it takes one system of the body's coordinates for any number of rows (Woodbury's identity; y is
+    the body's motion under the pulls z): (M + V D^-1 V^T) y = V D^-1 q, then z = D^-1 (q - V^T y).
+    """
+
+    own: Float[Array, "n *batch"]
+    """D: what each row has for itself."""
+    reach: Float[Array, "m n *batch"]
+    """V: how each row takes hold of the body."""
+    answer: Float[Array, "m n *batch"]
+    """M^-1 V."""
+    inertia: Float[Array, "m m *batch"]
+    """M."""
+
+    def solve(self, sides: Array, mask: Array) -> Array:
+        """The rows and columns in `mask` solved, as `Dense.solve` does."""
+        stiff = jnp.where(mask, 1 / self.own, 0.0)
+        held = stiff * self.reach
+        matrix = self.inertia + (held[:, None] * self.reach[None]).sum(2)
+        motion = _solve(matrix, (sides[:, None] * held[None]).sum(2))
+        return stiff * (sides - (motion[:, :, None] * self.reach[None]).sum(1))
+
+    def times(self, vector: Array) -> Array:
+        """The matrix times a vector."""
+        moved = (self.answer * vector[None]).sum(1)
+        return self.own * vector + (self.reach * moved[:, None]).sum(0)
+
+    def diagonal(self) -> Array:
+        """Of the matrix."""
+        return self.own + (self.reach * self.answer).sum(0)
+
+
+System = Dense | Coupled
+"""A positive definite matrix, whatever it is kept as."""
+
+
 def masked_solve(
     matrix: Float[Array, "n n *batch"], sides: Float[Array, "k n *batch"], mask: Bool[Array, "n *batch"]
 ) -> Float[Array, "k n *batch"]:
-    """Solve the rows and columns in `mask` for k right-hand sides at once; zero elsewhere.
-
-    Right-looking LDL^T written out over the rows: for the sizes of a team (n up to a few dozen) it beats a
-    library call by far, and it is the same arithmetic alone and in a batch.
-    """
+    """Solve the rows and columns in `mask` for k right-hand sides at once; zero elsewhere."""
     n = matrix.shape[0]
     both = mask[:, None] & mask[None]
     identity = jnp.eye(n, dtype=matrix.dtype).reshape((n, n) + (1,) * (matrix.ndim - 2))
-    rest = jnp.where(both, matrix, identity)
-    side = jnp.where(mask, sides, 0.0)
+    return _solve(jnp.where(both, matrix, identity), jnp.where(mask, sides, 0.0))
+
+
+def _solve(rest: Array, side: Array) -> Array:
+    """A positive definite system (n, n, *batch) for right-hand sides (k, n, *batch).
+
+    Right-looking LDL^T written out over the rows: for a handful of rows it beats a library call by far, and
+    it is the same arithmetic alone and in a batch.
+    """
     columns, scaled = [], []
-    for _ in range(n):
+    for _ in range(rest.shape[0]):
         pivot = 1 / rest[0, 0]
         column = rest[1:, 0] * pivot
         columns.append(column)
@@ -39,13 +99,6 @@ def masked_solve(
     return jnp.stack(found, axis=1)
 
 
-def apply_matrix(
-    matrix: Float[Array, "n n *batch"], vector: Float[Array, "n *batch"]
-) -> Float[Array, "n *batch"]:
-    """Matrix times vector over the two leading axes."""
-    return (matrix * vector[None]).sum(1)
-
-
 class Complementarity(NamedTuple):
     """The solution of 0 <= z perp (A z - q) >= 0."""
 
@@ -55,7 +108,7 @@ class Complementarity(NamedTuple):
 
 
 def complementarity(
-    matrix: Float[Array, "n n *batch"], side: Float[Array, "n *batch"], allowed: Bool[Array, "n *batch"]
+    system: System, side: Float[Array, "n *batch"], allowed: Bool[Array, "n *batch"]
 ) -> Complementarity:
     """Pull-only solution over the `allowed` rows: 0 <= z  perp  (A z - q) >= 0, A positive definite.
 
@@ -63,16 +116,16 @@ def complementarity(
     progress, else only the last of them (Murty's rule), which is finite for positive definite A.
     The active set is found outside of differentiation; the value is one solve and differentiates exactly.
     """
-    fixed, q = jax.lax.stop_gradient((matrix, side))
+    fixed, q = jax.lax.stop_gradient((system, side))
     n = q.shape[0]
     batch = q.shape[1:]
     precision = jnp.finfo(q.dtype).eps
     tolerance = 64 * precision * jnp.max(jnp.abs(jnp.where(allowed, q, 0.0)), axis=0)
-    softest = 1 / jnp.max(_diagonal(fixed), axis=0)
+    softest = 1 / jnp.max(fixed.diagonal(), axis=0)
 
     def offending(active):
-        z = masked_solve(fixed, q[None], active)[0]
-        w = apply_matrix(fixed, z) - q
+        z = fixed.solve(q[None], active)[0]
+        w = fixed.times(z) - q
         return allowed & jnp.where(active, z < -tolerance * softest, w < -tolerance)
 
     def unsolved(carry):
@@ -92,10 +145,5 @@ def complementarity(
     start = allowed & (q > 0)
     carry = (start, offending(start), jnp.full(batch, n + 1), jnp.full(batch, 3), 0)
     active, offence, *_ = jax.lax.while_loop(unsolved, pivot, carry)
-    value = jnp.maximum(masked_solve(matrix, side[None], active)[0], 0.0)
+    value = jnp.maximum(system.solve(side[None], active)[0], 0.0)
     return Complementarity(value, active, ~jnp.any(offence, axis=0))
-
-
-def _diagonal(matrix: Array) -> Array:
-    """Diagonal over the two leading axes."""
-    return jnp.stack([matrix[i, i] for i in range(matrix.shape[0])])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import skyrig
-from skyrig.flight.flight import Flight, FlightEvent, Inputs, Signal, Track, Wanted
+from skyrig.flight.flight import Flight, FlightEvent, Inputs, ReferenceTrack, Signal, Track
 from skyrig.flight.impacts import MOST, impacts
 from skyrig.flight.records import TEAM, ordered
 from skyrig.flight.rig import rig_data
@@ -71,7 +71,7 @@ def track(bodies: Any) -> Track:
     return Track(*(np.asarray(leaf) for leaf in _leaves(bodies)))
 
 
-def sampled(references: Sequence[Reference], times: np.ndarray) -> Wanted:
+def sampled(references: Sequence[Reference], times: np.ndarray) -> ReferenceTrack:
     """References of the bodies of a group at `times`, (T, k, 3)."""
     samples = [reference.sample(times) for reference in references]
     columns: list[Callable[[Any], Any]] = [
@@ -81,7 +81,7 @@ def sampled(references: Sequence[Reference], times: np.ndarray) -> Wanted:
         lambda sample: sample.attitude,
         lambda sample: sample.rate[:, 0],
     ]
-    return Wanted(*(np.stack([column(each) for each in samples], axis=1) for column in columns))
+    return ReferenceTrack(*(np.stack([column(each) for each in samples], axis=1) for column in columns))
 
 
 def flight_events(layout: Layout, events: Sequence[Any]) -> list[FlightEvent]:
@@ -100,12 +100,12 @@ def _events(layout: Layout, events: Sequence[Any], rows: list[int]) -> tuple[Fli
 
 
 def _kept(layout: Layout, flown: Any) -> list[int]:
-    """Rows of the log whose two sides are kept: the first of those that a number goes with."""
+    """Rows of the log whose two sides are kept: those with the largest numbers, in order of time."""
     if flown.log.sides is None:
         return []
     telling = {kind.name for kind in layout.events if kind.unit}
-    rows = [it.row for it in flown.events if it.kind in telling and it.row >= 0][:MOST]
-    return sorted(set(rows))
+    found = [it for it in flown.events if it.kind in telling and it.row >= 0]
+    return sorted({it.row for it in sorted(found, key=lambda it: -abs(it.value))[:MOST]})
 
 
 def _jumps(sides: Any, rows: list[int]) -> dict[str, Track]:

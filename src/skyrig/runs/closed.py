@@ -12,7 +12,7 @@ from skyrig.errors import InputError
 from skyrig.flight.flight import Flight, Inputs
 from skyrig.runs.assembly import assemble
 from skyrig.runs.own import need_none
-from skyrig.sim.loop import closed_loop
+from skyrig.sim.loop import ClosedLoop, closed_loop
 from skyrig.sim.pilot import Noise
 from skyrig.sim.preparation import Outside
 
@@ -66,7 +66,11 @@ def loop_arguments(built: Built, controller: Any) -> dict[str, Any]:
 
 def fly_closed_loop(built: Built, controller: Any, progress: Callable[[float], None] | None) -> Flight:
     """Fly with a controller, or commands that are held, in the loop."""
-    flown = closed_loop(**loop_arguments(built, controller), progress=progress)
+    return as_flight(built, controller, closed_loop(**loop_arguments(built, controller), progress=progress))
+
+
+def as_flight(built: Built, controller: Any, flown: ClosedLoop) -> Flight:
+    """A flight, without metrics, of what flying with that controller gave."""
     produced = Inputs(
         times=flown.ticks,
         commanded_thrust=flown.commanded_thrust,

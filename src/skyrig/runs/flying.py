@@ -37,6 +37,18 @@ def fly(
 ) -> Flight:
     """Fly a scenario; see `skyrig.fly`. `trace` says where the controller came from, if that is known."""
     known = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
+    known = remembering(known, controller, trace)
+    built = known.build()
+    began = time.perf_counter()
+    flight = fly_closed_loop(built, who_flies(built, controller), progress)
+    seconds = time.perf_counter() - began
+    flight = replace(flight, metrics=metrics(flight, wall_seconds=seconds, limits=known.spec.verdict))
+    record = known.spec.record
+    return flight if record is None else thinned(flight, record.rate)
+
+
+def remembering(known: Scenario, controller: Any = None, trace: Own | None = None) -> Scenario:
+    """The scenario with what else it was flown with: a controller of somebody's own, files that were used."""
     if controller is None:
         own.need_none(known.controller.own, known.where, known.controller.name)
     else:
@@ -44,19 +56,14 @@ def fly(
         known = known.with_overrides({"controller.own": remembered})
     if uses := uses_of(known.spec):
         known = known.with_overrides({"uses": uses})
-    built = known.build()
-    began = time.perf_counter()
+    return known
+
+
+def who_flies(built: Built, controller: Any = None) -> Any:
+    """One's own controller, made for a scenario, or the scenario's own choice."""
     if controller is not None:
-        pilot = own.made(controller, built)
-    elif known.controller.name == OPEN_LOOP:
-        pilot = held_commands(built)
-    else:
-        pilot = make_controller(built)
-    flight = fly_closed_loop(built, pilot, progress)
-    seconds = time.perf_counter() - began
-    flight = replace(flight, metrics=metrics(flight, wall_seconds=seconds, limits=known.spec.verdict))
-    record = known.spec.record
-    return flight if record is None else thinned(flight, record.rate)
+        return own.made(controller, built)
+    return held_commands(built) if built.controller.name == OPEN_LOOP else make_controller(built)
 
 
 def held_commands(built: Built) -> HeldCommands:

@@ -43,7 +43,7 @@ def made(given: Any, built: Built) -> Any:
     from skyrig.control import Controller
 
     if isinstance(given, Controller):
-        return given
+        return _written(given)
     if not callable(given):
         raise InputError(f"controller must be a callable {CALL}, or make one, not {shown(given)}.")
     name = getattr(given, "__name__", type(given).__name__)
@@ -56,11 +56,22 @@ def made(given: Any, built: Built) -> Any:
     else:
         raise InputError(_wrong_call(given, name))
     if isinstance(controller, Controller):
-        return controller
+        return _written(controller)
     if not callable(controller):
         raise InputError(f"{name} must make a controller or a callable {CALL}, not {shown(controller)}.")
     if not _takes(controller, 3):
         raise InputError(_wrong_call(controller, type(controller).__name__))
+    return controller
+
+
+def _written(controller: Any) -> Any:
+    """A compiled controller, refused if its law was never written."""
+    from skyrig.control import Controller
+
+    kind = next(each for each in type(controller).__mro__ if "__call__" in vars(each))
+    if kind is Controller:
+        law = "__call__(self, memory, t, target, measurement) -> (memory, command)"
+        raise InputError(f"class {type(controller).__name__} has no law: write {law}.")
     return controller
 
 

@@ -45,12 +45,12 @@ def parse_grid(text: str) -> tuple[str, tuple[Any, ...]]:
     if rest.count(":") == 2:
         try:
             low, high, count = rest.split(":")
-            number = int(count)
-            if not 1 <= number <= MOST:
-                raise ValueError
-            return path, tuple(np.linspace(float(low), float(high), number).tolist())
+            first, last, number = float(low), float(high), int(count)
         except ValueError:
             raise wrong from None
+        if not 1 <= number <= MOST:
+            raise InputError(f"--grid {shown(text)} must go through 1 to {MOST} values, not {number}.")
+        return path, tuple(np.linspace(first, last, number).tolist())
     try:
         values = files.read_yaml(f"value: [{rest}]", path)["value"]
     except InputError:
@@ -86,6 +86,8 @@ class Sweep:
             if not 0 < within < np.inf:
                 raise InputError(f"within must be a length above zero (m), not {within:g}.")
             scenario = scenario.with_overrides({"verdict.position": within})
+        if samples < 1:
+            raise InputError(f"samples must be at least 1, not {samples}.")
         known = distributions(scenario, vary)
         for path, values in grid.items():
             if path in known:

@@ -37,19 +37,21 @@ def steps_of(path: str) -> list[str | int]:
     return [name or int(index) for name, index in _STEP.findall(path)]
 
 
-def overridden(values: Mapping[str, Any], changes: Mapping[str, object], count: int) -> dict[str, Any]:
+def overridden(
+    values: Mapping[str, Any], changes: Mapping[str, object], count: int, where: str
+) -> dict[str, Any]:
     """A copy of a scenario's `values` with some of them changed.
 
     Args:
         values: Of a scenario that is well formed.
         changes: New values by path.
         count: How many vehicles there are; a common value that is changed for one of them is written out.
+        where: The scenario's file, for what is refused.
     """
     changed = copy.deepcopy(dict(values))
     for path, value in changes.items():
         tolist = getattr(value, "tolist", None)
-        key = "seed" if path == "seed" else "value"  # a seed may be larger than any quantity
-        new = plain({key: tolist() if callable(tolist) else value}, path)[key]
+        new = plain({path: tolist() if callable(tolist) else value}, where)[path]
         _put(changed, steps_of(path), new, path, count)
     return changed
 

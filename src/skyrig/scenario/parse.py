@@ -29,6 +29,10 @@ def read_text(path: Path) -> str:
     try:
         if not path.exists():
             raise InputError(f"{path} cannot be read: there is no such file{_neighbour(path)}.")
+        if path.is_dir():
+            inside = path / "scenario.yaml"  # as every flight's folder has
+            near = f" (did you mean {str(inside)!r}?)" if inside.is_file() else ""
+            raise InputError(f"{path} cannot be read: it is a folder{near}.")
         if not path.is_file():
             raise InputError(f"{path} cannot be read: it is not a regular file.")
         size = path.stat().st_size

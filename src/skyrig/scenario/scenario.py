@@ -141,7 +141,7 @@ class Scenario:
         """A copy with some values changed by path, such as {"rig.payload.mass": 0.3}, checked again."""
         if not changes:
             return self
-        values = overridden(self.values, changes, self.parts.count)
+        values = overridden(self.values, changes, self.parts.count, self.where)
         return Scenario.from_dict(values, self.where, like=self)
 
     def lasting(
@@ -153,7 +153,7 @@ class Scenario:
             The scenario, and a sentence on each happening that was left out or cut short.
         """
         given = {key: value for key, value in (changes or {}).items() if key != "duration"}
-        values, told = cut_short(overridden(self.values, given, self.parts.count), duration)
+        values, told = cut_short(overridden(self.values, given, self.parts.count, self.where), duration)
         return Scenario.from_dict(values, self.where, like=self), told
 
     def to_yaml(self) -> str:
@@ -217,7 +217,7 @@ def _modelled(values: dict[str, Any], model: dict[str, Any], parts: RigParts, wh
     place = f"{where}: controller.model"
     try:
         changes = {f"rig.{path}": value for path, value in _flat(model).items()}
-        told = parse(overridden(values, changes, parts.count), place)
+        told = parse(overridden(values, changes, parts.count, place), place)
         believed = told.rig.parts(Place(place))
     except InputError as error:
         text = str(error)

@@ -181,7 +181,8 @@ def check_path(scenario: Scenario, path: str, values: Sequence[object]) -> None:
     first: InputError | None = None
     for value in values:
         try:
-            parse(overridden(scenario.values, {path: value}, scenario.parts.count), scenario.where)
+            changed = overridden(scenario.values, {path: value}, scenario.parts.count, scenario.where)
+            parse(changed, scenario.where)
             return
         except InputError as error:
             first = first or error

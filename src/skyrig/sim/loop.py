@@ -1,8 +1,4 @@
-"""Closed-loop flights: a controller in the loop, compiled in or stepped from Python at the control rate.
-
-A flight is flown in chunks of a fixed number of steps, so that flights of any length, with any numbers, run
-the same compiled code.
-"""
+"""Closed-loop flights: a controller in the loop, compiled in or stepped from Python at the control rate."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import equinox as eqx
 import jax
 import numpy as np
 import numpy.typing as npt
@@ -18,27 +13,19 @@ import numpy.typing as npt
 from skyrig.algebra import as_jax
 from skyrig.brief import brief
 from skyrig.control.held import HeldCommands
-from skyrig.control.interface import Controller, Target
+from skyrig.control.interface import Controller
 from skyrig.control.stepped import answer, looks
 from skyrig.elements import Element
 from skyrig.planning import Reference
-from skyrig.programs import Program, Shapes
-from skyrig.sim.chunks import Cursor, part_of_pilot, part_of_plan
-from skyrig.sim.driver import Record, drive_packed, record_packing
+from skyrig.sim.chunked import Chunks
 from skyrig.sim.events import raise_troubles
-from skyrig.sim.log import LOG_FULL, OK, Log
-from skyrig.sim.packing import Packed, Packing
-from skyrig.sim.pilot import Noise, Pilot, blurred, measure, resumed
-from skyrig.sim.plant import Plant, PlantState
-from skyrig.sim.preparation import Job, Outside, prepare
+from skyrig.sim.log import Log
+from skyrig.sim.pilot import Noise
+from skyrig.sim.preparation import Outside, prepare
 from skyrig.sim.recorded import Recorded, Track, events_of, tracks
-from skyrig.sim.schedule import STEP, Cut, Plan, Poke
+from skyrig.sim.schedule import STEP, Cut, Poke
+from skyrig.sim.stepper import Stepper
 from skyrig.vehicles import Airframe
-
-STEPS, TICKS, INTERVALS = 4096, 1024, 1024
-"""Most steps, ticks and intervals in a chunk."""
-ROOM = 128
-"""Room for events in a chunk; one with more is flown again in halves."""
 
 Numbers = npt.NDArray[np.float64]
 
@@ -145,86 +132,35 @@ def closed_loop(
         integrator=integrator,
         delay=delay,
     )
-    asked = None if isinstance(controller, Controller | HeldCommands) else controller
-    pieces, logs, final, memory = _flown(job, pilot, asked, progress)
-    return _gathered(job, pieces, logs, state, final.rig, memory)
+    told = progress or (lambda time: None)
+    if isinstance(controller, Controller | HeldCommands):
+        chunks = Chunks(job, pilot)
+        while not (chunks.done or chunks.trouble):
+            chunks.fly()
+            told(chunks.time)
+        return flown_so_far(chunks)
+    stepper = Stepper(job, pilot)
+    while not (stepper.done or stepper.trouble):
+        tick = stepper.tick
+        wanted = looks(pilot.target, tick)
+        stepper.give(answer(controller, float(job.ticks[tick]), wanted, stepper.measurement))
+        told(stepper.time)
+    return flown_so_far(stepper)
 
 
-def _flown(
-    job: Job, pilot: Pilot, asked: Callable[..., Any] | None, progress: Callable | None
-) -> tuple[list[Record], list[tuple[int, Log]], PlantState, Any]:
-    """All chunks, one after the other, until the end or the first trouble."""
-    plant, state = job.plant, job.state
-    memory: Packed | None = None
-    packing: Packing | None = None
-    room = Log.ready(plant, state, ROOM, sides=True)
-    pieces, logs = [], []
-    most = (STEPS, TICKS, INTERVALS) if asked is None else (32, 1, 32)
-    cursor = Cursor(job.planned)
-    start, limit = 0, most[0]
-    while start < cursor.count:
-        rows, ticks, intervals = cursor.chunk(start, limit, *most[1:])
-        plan = part_of_plan(job.planned.plan, rows, ticks.start, intervals.start, most[0])
-        part = part_of_pilot(pilot, ticks, intervals, most[1], most[2])
-        if asked is not None:
-            index = np.asarray(ticks.start if ticks.stop > ticks.start else ticks.start - 1)
-            seen = jax.tree.map(np.asarray, _seen(plant, state, pilot.noise, pilot.shake[index]))
-            command = answer(asked, float(job.ticks[index]), looks(pilot.target, int(index)), seen)
-            told = jax.tree.map(lambda leaf: leaf[None], command)
-            part = eqx.tree_at(lambda it: it.target, part, Target(None, None, told))
-        if memory is None:
-            shapes = _memory_shapes(part, plant, state)
-            memory = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
-        assert memory is not None
-        if packing is None:
-            packing = record_packing(plant, state, part)
-        fresh = np.asarray(start == 0)
-        after, remembered, log, kept = _fly(plant, state, part, memory, fresh, plan, room)
-        count = rows.stop - rows.start
-        if int(log.trouble) == LOG_FULL and count > 1:
-            limit = count // 2
-            continue
-        state, memory, limit = after, remembered, most[0]
-        pieces.append(packing.unpack(np.asarray(kept)[:count])[1])
-        logs.append((rows.start, jax.tree.map(np.asarray, log)))
-        start = rows.stop
-        if progress is not None:
-            progress(float(job.planned.times[start - 1]))
-        if int(log.trouble) != OK or not _finite(pieces[-1]):
-            break
-    assert memory is not None
-    return pieces, logs, state, memory.layout.unpack(np.asarray(memory.rows)).controller
+def flown_so_far(flying: Chunks | Stepper) -> ClosedLoop:
+    """What came out of a flight, as far as it is flown.
 
-
-_memory_shapes = Shapes(Pilot.fresh)
-
-
-def _fly_chunk(
-    plant: Plant, state: PlantState, pilot: Pilot, memory: Packed, fresh: Any, plan: Plan, room: Log
-):
-    pilot = resumed(fresh, memory, pilot, plant, state)
-    final, memory, log, kept = drive_packed(plant, state, pilot, plan, room)
-    return final, memory, log, kept.rows
-
-
-_fly = Program(_fly_chunk, lambda plant, state, pilot, memory, fresh, plan, room: (state, memory, room, 0))
-
-
-@eqx.filter_jit
-def _seen(plant: Plant, state: PlantState, noise: Noise, shake: Any):
-    return blurred(measure(plant.rig, state.rig), noise, shake)
-
-
-def _gathered(
-    job: Job, pieces: list[Record], logs: list[tuple[int, Log]], begin: Any, final: Any, memory: Any
-) -> ClosedLoop:
-    record = jax.tree.map(lambda *parts: np.concatenate(parts), *pieces)
+    Raises:
+        FlightDiverged: If it stopped making sense.
+    """
+    job, record = flying.job, flying.record()
     bodies = tracks(record.bodies)
     count = len(next(iter(bodies.values())).position)
     times = job.planned.times[:count]
-    log = _joined(logs)
+    log = _joined(flying.logs)
     raise_troubles(log, times, bodies)
-    found = events_of(job.plant.rig, begin, log, times, job.planned.happenings, bodies)
+    found = events_of(job.plant.rig, job.state.rig, log, times, job.planned.happenings, bodies)
     hold = np.asarray(job.planned.plan.hold)[:count]
     _, first = np.unique(hold, return_index=True)
     # row 0 has no length and comes before the first step; both see the same command
@@ -235,15 +171,15 @@ def _gathered(
         bodies=bodies,
         signals=record.signals,
         events=found,
-        final=final,
+        final=flying.state.rig,
         log=log,
-        memory=memory,
+        memory=flying.memory.controller,
         ticks=np.concatenate([[0.0], times])[first] if len(first) else times[:0],
         measured=tracks(seen),
         commanded_thrust=command.thrust,
         commanded_moment=command.moment.swapaxes(1, 2),
-        thrust=record.thrust[first],
-        moment=record.moment[first].swapaxes(1, 2),
+        thrust=np.asarray(record.thrust)[first],
+        moment=np.asarray(record.moment)[first].swapaxes(1, 2),
         saturated=made.saturated.sum(1) / present,
         drives=command.drives,
         told={name: np.asarray(value) for name, value in told.items()},
@@ -261,7 +197,3 @@ def _joined(logs: list[tuple[int, Log]]) -> Log:
     count = np.asarray(len(step), np.int32)
     columns = (step, offset, located, reset, sides, count, logs[-1][1].trouble)
     return Log(*jax.tree.map(as_jax, columns))
-
-
-def _finite(record: Record) -> bool:
-    return all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(record.bodies))

@@ -15,6 +15,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
+from skyrig.arrays import namespace
+
 
 @dataclass(frozen=True)
 class Packing:
@@ -33,12 +35,12 @@ class Packing:
             structure, tuple(leaf.shape[lead:] for leaf in leaves), tuple(leaf.dtype for leaf in leaves), real
         )
 
-    def pack(self, tree: Any, lead: int = 0) -> Array:
-        """A tree as a row; with `lead` axes in front of every leaf, as so many rows."""
+    def pack(self, tree: Any, lead: int = 0) -> Any:
+        """A tree as a row, or as rows with `lead` axes in front of every leaf; in NumPy or JAX as it is."""
         leaves = jax.tree.leaves(tree)
         if not leaves:
             return jnp.zeros(0, self.real)
-        return jnp.concatenate(
+        return namespace(*leaves).concatenate(
             [leaf.astype(self.real).reshape((*leaf.shape[:lead], -1)) for leaf in leaves], axis=-1
         )
 
@@ -53,7 +55,7 @@ class Packing:
         for shape, dtype in zip(self.shapes, self.dtypes, strict=True):
             size = math.prod(shape)
             part = rows[..., at : at + size].reshape((*rows.shape[:-1], *shape))
-            leaves.append(part.astype(dtype))
+            leaves.append(part if part.dtype == dtype else part.astype(dtype))
             at += size
         return jax.tree.unflatten(self.structure, leaves)
 

@@ -125,9 +125,14 @@ class Autopilot(eqx.Module):
         drives = command.drives
         if drives is None:
             drives = rig.follow(seen.readings, around.drives, self.period) if rig.layout.drives else {}
-        command = Command(command.thrust, command.moment, drives)
-        rotors, saturated = self.actuators.rotor_thrusts(command)
-        return command, self.actuators.produced(rotors, saturated)
+        if command.rotors is None:
+            rotors, saturated = self.actuators.rotor_thrusts(command)
+            thrust, moment = command.thrust, command.moment
+        else:
+            asked = self.actuators.produced(command.rotors, command.rotors > 0)
+            rotors, saturated = self.actuators.within_limits(command.rotors)
+            thrust, moment = asked.thrust, asked.moment
+        return Command(thrust, moment, drives), self.actuators.produced(rotors, saturated)
 
 
 def _delayed(command: Command, waiting: tuple[Any, ...]) -> tuple[Command, tuple[Any, ...]]:
@@ -135,7 +140,7 @@ def _delayed(command: Command, waiting: tuple[Any, ...]) -> tuple[Command, tuple
     new = (command.thrust, command.moment)
     line = (*(jax.tree.map(_known, each, new) for each in waiting), new)
     thrust, moment = line[0]
-    return Command(thrust, moment, command.drives), line[1:]
+    return Command(thrust, moment, command.drives, command.rotors), line[1:]
 
 
 def _known(old: Array, new: Array) -> Array:

@@ -9,33 +9,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from skyrig.brief import brief
 from skyrig.rigs.bodies import Bodies
 from skyrig.sim.events import Event, events
 from skyrig.sim.log import Log
 from skyrig.sim.schedule import Cut, Poke
+from skyrig.tracks import Track
 
 Reals = Float[Array, "..."] | Float[np.ndarray, "..."]
-
-
-@dataclass(frozen=True)
-class Track:
-    """How one body (times first, xyz last) or several (times, bodies, xyz) moved."""
-
-    position: Reals
-    """m, world."""
-    velocity: Reals
-    """m/s, world."""
-    attitude: Reals
-    """Quaternion wxyz, body to world."""
-    rate: Reals
-    """rad/s, body frame."""
-
-    __repr__ = brief
-
-    def one(self, index: int = 0) -> Track:
-        """One of several bodies."""
-        return Track(*(leaf[:, index] for leaf in (self.position, self.velocity, self.attitude, self.rate)))
 
 
 @dataclass(frozen=True)

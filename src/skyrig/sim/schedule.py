@@ -199,12 +199,8 @@ def _merged(multiples: np.ndarray, marks: np.ndarray, near: float) -> np.ndarray
     """Sorted times without near-doubles; marks win over multiples."""
     times = np.concatenate([marks, multiples])
     order = np.lexsort((np.arange(len(times)), times))
-    kept: list[float] = []
-    is_mark = np.arange(len(times)) < len(marks)
-    for index in order:
-        if kept and times[index] - kept[-1] < near:
-            if is_mark[index]:
-                kept[-1] = float(times[index])
-            continue
-        kept.append(float(times[index]))
-    return np.asarray(kept)
+    times, is_mark = times[order], order < len(marks)
+    group = np.cumsum(np.concatenate([[False], np.diff(times) >= near]))
+    kept = times[np.searchsorted(group, np.arange(group[-1] + 1))]
+    kept[group[is_mark]] = times[is_mark]  # the last of several in a group
+    return kept

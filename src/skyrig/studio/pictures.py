@@ -100,10 +100,8 @@ def save(
 
     A Chromium or Chrome on this machine draws it, without a window; `progress` is told of a film's frames.
     """
-    if file.suffix not in (".png", ".gif"):
-        raise InputError(f"--picture must name a .png or .gif file, not {str(file)!r}.")
     with viewer(studio) as client:
-        _fly_to(studio, at)
+        at = min(at, _fly_to(studio, at))
         studio.session.scrub(at)
         _wait_for_drawing(studio)
         view, rig = studio.session.view(), studio.shown
@@ -150,8 +148,8 @@ def _first_client(studio: Studio, process: subprocess.Popen[bytes]) -> Any:
     raise InputError("The browser did not show the page within a minute.")
 
 
-def _fly_to(studio: Studio, at: float) -> None:
-    """Fly up to `at` (s) as fast as it goes."""
+def _fly_to(studio: Studio, at: float) -> float:
+    """Fly up to `at` (s) as fast as it goes, and say how far it came (s): a recorded flight has an end."""
     session = studio.session
     while session.status not in (READY, ENDED, BROKEN):
         time.sleep(0.05)
@@ -162,6 +160,8 @@ def _fly_to(studio: Studio, at: float) -> None:
         session.skip(at - view.span[1])
         while session.skipping and session.status == READY:
             time.sleep(0.05)
+        view = session.view() or view
+    return view.span[1]
 
 
 def _settle(client: Any) -> None:

@@ -18,12 +18,12 @@ from jaxtyping import Array, Bool, Float
 from skyrig import algebra
 from skyrig.algebra import as_jax
 from skyrig.rigs.bodies import Bodies
-from skyrig.rigs.complementarity import complementarity, masked_solve
+from skyrig.rigs.complementarity import complementarity
 from skyrig.rigs.protocol import Happened, Loads, Reset, Watch, moved
 from skyrig.rigs.slung.motion import (
     CableSpans,
     Push,
-    cable_matrix,
+    cable_system,
     free_acceleration,
     free_stretch,
     motion,
@@ -107,9 +107,9 @@ def _settled(rig: SlungParameters, state: SlungState, loads: Loads) -> tuple[Slu
     span = spans(rig, state)
     free = free_acceleration(rig, state, loads)
     stretch = free_stretch(rig, state, span, free)
-    matrix = cable_matrix(rig, span)
+    system = cable_system(rig, span)
     excess, growth = span.distance - state.length, span.rate - state.reel
-    tension, shift, jerk = masked_solve(matrix, jnp.stack([stretch, excess, growth]), state.taut)
+    tension, shift, jerk = system.solve(jnp.stack([stretch, excess, growth]), state.taut)
     guards, _ = watch(rig, state, span, tension, stretch)
     state = _kicked(_displaced(state, pull(rig, span, shift)), pull(rig, span, jerk))
     at = tolerances(excess.dtype)
@@ -201,22 +201,22 @@ class SlungEvents(SlungParameters):
         at = tolerances(state.length.dtype)
         snap = at.snap * patience
         span = spans(self, state)
-        matrix = cable_matrix(self, span)
+        system = cable_system(self, span)
         growth = span.rate - state.reel
         full = ~state.cut & (state.taut | (span.distance - state.length >= -at.tie))
         arrived = full & ~state.taut & (growth > snap)
         # restitution is for cables that arrive, never for taut ones jerked along
         wanted = growth + jnp.where(arrived, self.restitution * growth, 0.0)
-        blow = complementarity(matrix, wanted, full)
+        blow = complementarity(system, wanted, full)
         after = _kicked(state, pull(self, span, blow.value))
 
         span_after = spans(self, after)
         kept = full & (span_after.rate - after.reel > -snap)
         kept = kept & ~(arrived & (self.restitution * growth > snap))
         stretch = free_stretch(self, after, span_after, free_acceleration(self, after, loads))
-        hold = complementarity(matrix, stretch, kept)
+        hold = complementarity(system, stretch, kept)
         taut = hold.active & kept
-        (jerk,) = masked_solve(matrix, (span_after.rate - after.reel)[None], taut)
+        (jerk,) = system.solve((span_after.rate - after.reel)[None], taut)
         after = _kicked(after, pull(self, span, jerk))
         after = eqx.tree_at(lambda s: s.mode.taut, after, taut)
         loosened = (state.taut | (arrived & ~(self.restitution * growth > snap))) & ~taut
@@ -291,13 +291,13 @@ class SlungEvents(SlungParameters):
         state = moved(state, motion(self, state, loads)[0], shift)
 
         span = spans(self, state)
-        matrix = cable_matrix(self, span)
+        system = cable_system(self, span)
         growth = span.rate - state.reel
         wanted = growth + jnp.where(done.arrived, self.restitution * growth, 0.0)
-        (impulse,) = masked_solve(matrix, wanted[None], done.active)
+        (impulse,) = system.solve(wanted[None], done.active)
         after = _kicked(state, pull(self, span, impulse))
         span_after = spans(self, after)
-        (jerk,) = masked_solve(matrix, (span_after.rate - after.reel)[None], done.taut)
+        (jerk,) = system.solve((span_after.rate - after.reel)[None], done.taut)
         after = _kicked(after, pull(self, span, jerk))
         return eqx.tree_at(lambda s: s.mode.taut, after, done.taut), shift
 

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 from skyrig import algebra
 from skyrig.algebra import apply, apply_transposed, cross, dot
 from skyrig.rigs.bodies import Bodies
-from skyrig.rigs.complementarity import masked_solve
+from skyrig.rigs.complementarity import Coupled, Dense, System
 from skyrig.rigs.protocol import Loads
 from skyrig.rigs.slung.parameters import Reeled, SlungMotion, SlungParameters, SlungState
 
@@ -77,18 +77,46 @@ def spans(rig: SlungParameters, state: SlungState) -> CableSpans:
     )
 
 
+FEW = 6
+"""Most cables whose matrix is written out; more are solved through the payload they all pull at."""
+
+
+def cable_system(rig: SlungParameters, span: CableSpans) -> System:
+    """The cable matrix as it is solved fastest."""
+    if rig.count <= FEW:
+        return Dense(cable_matrix(rig, span))
+    mass = rig.payload_mass
+    linear = jnp.eye(3, dtype=span.direction.dtype).reshape((3, 3) + (1,) * mass.ndim)
+    # a point mass turns with nothing and has no inertia: any will do
+    point = rig.payload_inertia[0, 0] == 0
+    inertia = rig.payload_inertia + jnp.where(point, linear, 0.0)
+    none = jnp.zeros_like(inertia)
+    upper = jnp.concatenate([mass * linear + none, none], axis=1)
+    return Coupled(
+        own=_own(rig, span),
+        reach=jnp.concatenate([span.direction, span.lever]),
+        answer=jnp.concatenate([span.direction / mass, span.turn]),
+        inertia=jnp.concatenate([upper, jnp.concatenate([none, inertia], axis=1)]),
+    )
+
+
 def cable_matrix(rig: SlungParameters, span: CableSpans) -> Float[Array, "n n *batch"]:
     """How a pull in cable k speeds up the shortening of cable j (1/kg).
 
     A_jk = xi_j.xi_k/m_L + tau_j.J_L^-1 tau_k + delta_jk (1/m_k + sigma_k.J_k^-1 sigma_k)
     """
-    own = 1 / rig.mass
-    if span.hook_lever is not None and span.hook_turn is not None:
-        own = own + dot(span.hook_lever, span.hook_turn)
     xi, tau, turn = span.direction, span.lever, span.turn
     shared = (xi[:, :, None] * xi[:, None] / rig.payload_mass + tau[:, :, None] * turn[:, None]).sum(0)
     identity = jnp.eye(rig.count, dtype=xi.dtype).reshape((rig.count, rig.count) + (1,) * (xi.ndim - 2))
-    return shared + identity * own
+    return shared + identity * _own(rig, span)
+
+
+def _own(rig: SlungParameters, span: CableSpans) -> Array:
+    """What a pull does to its own vehicle's end (1/kg)."""
+    own = 1 / rig.mass
+    if span.hook_lever is not None and span.hook_turn is not None:
+        own = own + dot(span.hook_lever, span.hook_turn)
+    return own
 
 
 class Push(NamedTuple):
@@ -161,9 +189,9 @@ def motion(
     span = spans(rig, state)
     free = free_acceleration(rig, state, loads)
     stretch = free_stretch(rig, state, span, free)
-    matrix = cable_matrix(rig, span)
-    tension = masked_solve(matrix, stretch[None], state.taut)[0]
-    left = stretch - (matrix * tension[None]).sum(1)
+    system = cable_system(rig, span)
+    tension = system.solve(stretch[None], state.taut)[0]
+    left = stretch - system.times(tension)
     by = pull(rig, span, tension)
     body, craft = state.payload, state.vehicles
     assert free.vehicles_turn is not None

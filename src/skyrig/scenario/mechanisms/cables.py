@@ -39,7 +39,7 @@ class Cable(Part, frozen=True, kw_only=True):
     winch: Annotated[Winch | None, unit("", "A drum for this cable")] = None
 
 
-class Cables(Part, frozen=True, kw_only=True):
+class CablesSpec(Part, frozen=True, kw_only=True):
     """What all cables have in common."""
 
     length: Annotated[Length | list[Length], unit("m", "Free length of every cable, or a list of lengths")]
@@ -55,7 +55,7 @@ class CableRig(Mechanism, frozen=True, kw_only=True, tag="cables"):
     """Vehicles that carry a payload on cables."""
 
     payload: Annotated[str | Payload, unit("", "What is carried")]
-    cables: Annotated[Cables | list[Cable], unit("", "One cable for each vehicle")]
+    cables: Annotated[CablesSpec | list[Cable], unit("", "One cable for each vehicle")]
     restitution: Annotated[
         float, unit("1", "Share of an arriving cable's speed that comes back", ge=0, lt=1)
     ] = 0.0
@@ -183,8 +183,8 @@ class CableParts(RigParts):
             yield from too_fast(follower)
 
 
-def _cables(cables: Cables | list[Cable], load: Load, n: int, at: Place) -> tuple[Cable, ...]:
-    if isinstance(cables, Cables):
+def _cables(cables: CablesSpec | list[Cable], load: Load, n: int, at: Place) -> tuple[Cable, ...]:
+    if isinstance(cables, CablesSpec):
         lengths = cables.length if isinstance(cables.length, list) else [cables.length] * n
         at.count(lengths, n, "lengths", "cables.length")
         points = at.points(cables.attachments, load, n, "cable", "cables.attachments")

@@ -17,27 +17,32 @@ def rk4(
 ) -> Trial:
     """One step of `dt` (s) from `t`.
 
-    `fence` is put around every stage; a barrier there keeps XLA from fusing derivatives without bound. One
-    flight loops over the stages, which keeps the compiled code small; in a batch they are written out, which
-    is faster there.
+    The first stage stands alone, since only there all guards count; the others are a loop, which keeps the
+    compiled code small. `fence` is put around every stage; a barrier there keeps XLA from fusing derivatives
+    without bound, and whoever asks for one gets a single copy of the stage.
     """
-    if plant.like(state).ndim == 0:
+    real = plant.like(state).dtype
+    if fence is not same:
         return _looped(plant, t, state, effort, dt, fence)
-    half = t + dt / 2
     k1, first, due = plant.rates(t, state, effort)
-    k1 = fence(k1)
-    k2 = fence(plant.rates(half, fence(state.moved(k1, dt / 2)), effort)[0])
-    k3, middle, _ = plant.rates(half, fence(state.moved(k2, dt / 2)), effort)
-    k3 = fence(k3)
-    k4 = fence(plant.rates(t + dt, fence(state.moved(k3, dt)), effort)[0])
-    mean = jax.tree.map(lambda a, b, c, d: (a + 2 * b + 2 * c + d) / 6, k1, k2, k3, k4)
-    return Trial(fence(state.moved(mean, dt)), first, due, middle)
+
+    def stage(carry: Any, at: Any) -> tuple[Any, None]:
+        slope, total, middle = carry
+        reach, weight, third = at
+        slope, guards, _ = plant.rates(t + reach * dt, state.moved(slope, reach * dt), effort)
+        middle = jax.tree.map(lambda new, old: jnp.where(third, new, old), guards, middle)
+        return (slope, jax.tree.map(lambda a, b: a + weight * b, total, slope), middle), None
+
+    stages = (jnp.array([0.5, 0.5, 1], real), jnp.array([2, 2, 1], real), jnp.array([False, True, False]))
+    (_, total, middle), _ = jax.lax.scan(stage, (k1, k1, first), stages)
+    mean = jax.tree.map(lambda leaf: leaf / 6, total)
+    return Trial(state.moved(mean, dt), first, due, middle)
 
 
 def _looped(
     plant: Any, t: ArrayLike, state: Any, effort: Any, dt: ArrayLike, fence: Callable[[Any], Any]
 ) -> Trial:
-    """The same with one copy of the derivative, in a loop over the stages."""
+    """The same with one copy of the derivative, in a loop over all stages."""
     real = plant.like(state).dtype
     shape = jax.eval_shape(lambda: plant.rates(t, state, effort)[0])
     still = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shape)

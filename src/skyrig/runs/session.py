@@ -1,0 +1,233 @@
+"""The loop in a user's hands: sense, decide, step; see `Session`."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from skyrig import checks
+from skyrig.control.held import HeldCommands
+from skyrig.control.interface import Controller
+from skyrig.control.stepped import HANDED, Given, Seen, Wanted, answer, command_of, looks, seen_of
+from skyrig.errors import InputError
+from skyrig.flight.flight import Flight
+from skyrig.flight.metrics import metrics
+from skyrig.runs.closed import as_flight, loop_arguments
+from skyrig.runs.flying import remembering, who_flies
+from skyrig.scenario import Scenario
+from skyrig.sim.chunked import Chunks
+from skyrig.sim.loop import flown_so_far
+from skyrig.sim.preparation import prepare
+from skyrig.sim.stepper import Stepper
+
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """A session at an instant, to come back to; it can be pickled."""
+
+    scenario: str
+    """What is flown, as YAML."""
+    steered: bool
+    """Whether commands came from outside."""
+    content: Any
+
+
+class Session:
+    """A scenario flown tick by tick.
+
+        session = skyrig.Session("one-dragonfly-hover")
+        while not session.done:
+            seen = session.sense()
+            session.step((thrust, moment))
+        session.flight.save("mine.npz")
+
+    A tick is a control period of the scenario (`loop.control_rate`); physics steps, events, noise, happenings
+    and all else in it are those of `skyrig.fly`, bit by bit.
+
+    Args:
+        scenario: A scenario, a bundled one's name, or a YAML file.
+        controller: For `step()` without a command: as in `skyrig.fly`; the scenario's own if left out.
+        keep: Whether steps are kept for `flight`. Without, a session needs the same memory however long.
+        pace: Seconds of flight in a second of real time, for `step` to wait; None to fly as fast as it goes.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario | str | Path,
+        *,
+        controller: Any = None,
+        keep: bool = True,
+        pace: float | None = None,
+    ) -> None:
+        known = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
+        self._given = controller
+        self.scenario = remembering(known, controller)
+        self.built = self.scenario.build()
+        self.keep = keep
+        self._count = self.built.rig.count
+        self.pace = None if pace is None else float(checks.positive("pace", pace))
+        self._began: float | None = None
+        self._stepper: Stepper | Chunks | None = None
+        self._steered = False
+        self._flying: Any = None
+
+    @property
+    def time(self) -> float:
+        """Flown so far (s)."""
+        return 0.0 if self._stepper is None else self._stepper.time
+
+    @property
+    def tick(self) -> int:
+        """Control periods flown so far."""
+        return 0 if self._stepper is None else self._stepper.tick
+
+    @property
+    def done(self) -> bool:
+        """Whether the scenario's duration is flown."""
+        return self._ready().done
+
+    @property
+    def state(self) -> Any:
+        """The rig's state, as `rig.bodies` and `rig.signals` take it."""
+        return self._ready().state.rig
+
+    @property
+    def target(self) -> Wanted:
+        """What the scenario's references want at this tick."""
+        stepper = self._ready()
+        return looks(stepper.pilot.target, min(stepper.tick, len(stepper.job.ticks) - 1))
+
+    def sense(self) -> Seen:
+        """What is measured now, with the scenario's noise: the same however often it is asked for."""
+        return seen_of(self._ready().measurement)
+
+    def step(
+        self,
+        command: Any = None,
+        *,
+        thrust: npt.ArrayLike | None = None,
+        rates: npt.ArrayLike | None = None,
+        rotors: npt.ArrayLike | None = None,
+        ticks: int = 1,
+    ) -> None:
+        """Fly a control period, or several; without a command the scenario's controller decides.
+
+        Args:
+            command: Thrusts (n,) in N and moments (n, 3) in N m, and reel-out rates of winches (n,) in m/s if
+                you like; held.
+            thrust: With `rates`: (n,) N.
+            rates: (n, 3) body rates that each vehicle shall have (rad/s); a loop at the control rate makes
+                moments of what is sensed.
+            rotors: (n, r) thrust of every rotor (N), in the airframe's order.
+            ticks: How many control periods.
+
+        Raises:
+            InputError: If the command is none, or the flight is over.
+            FlightDiverged: If the flight stops making sense.
+        """
+        if rates is None and thrust is not None:
+            raise InputError("thrust goes with rates; thrusts and moments are one command: (thrust, moment).")
+        if (command is not None) + (rates is not None) + (rotors is not None) > 1:
+            raise InputError("a step takes one of command, rates and rotors, not several.")
+        outside = command is not None or rates is not None or rotors is not None
+        stepper = self._ready(outside)
+        fixed = None
+        if command is not None:
+            fixed = command_of(command, self._count, stepper.time, HANDED)
+        elif rotors is not None:
+            fixed = self._of_rotors(stepper, rotors)
+        for _ in range(ticks):
+            if stepper.done:
+                raise InputError(
+                    f"{self.scenario.where}: duration is over after {stepper.time:g} s; set a longer one."
+                )
+            if self._began is None:
+                self._began = time.perf_counter() - stepper.time / (self.pace or 1.0)
+            if isinstance(stepper, Chunks):
+                stepper.fly(1)
+            elif outside:
+                stepper.give(self._of_rates(stepper, thrust, rates) if fixed is None else fixed)
+            else:
+                now = float(stepper.job.ticks[stepper.tick])
+                stepper.give(answer(self._flying, now, self.target, stepper.measurement))
+            if stepper.trouble:
+                flown_so_far(stepper)  # it raises what happened
+            if self.pace is not None:
+                time.sleep(max(0.0, self._began + stepper.time / self.pace - time.perf_counter()))
+
+    def save(self) -> Saved:
+        """The session as it is now."""
+        return Saved(self.scenario.to_yaml(), self._steered, self._ready().saved())
+
+    def restore(self, saved: Saved) -> None:
+        """Come back to what `save` gave, here or in another session of the same scenario."""
+        if saved.scenario != self.scenario.to_yaml():
+            raise InputError(f"saved must be of the same scenario as this session, {self.scenario.name!r}.")
+        if self._stepper is None or self._steered != saved.steered:
+            self._stepper = None
+            self._ready(saved.steered)
+        assert self._stepper is not None
+        self._stepper.restore(saved.content)
+        self._began = None
+
+    @property
+    def flight(self) -> Flight:
+        """The flight so far, its metrics worked out."""
+        stepper = self._ready()
+        if not self.keep:
+            raise InputError("this session keeps no steps (keep=False), so there is no flight to give.")
+        if stepper.tick == 0:
+            raise InputError("nothing is flown yet, so there is no flight to give.")
+        flown = as_flight(self.built, self._flying, flown_so_far(stepper))
+        return replace(flown, metrics=metrics(flown, limits=self.scenario.spec.verdict))
+
+    def _ready(self, steered: bool | None = None) -> Stepper | Chunks:
+        """The stepper; made for commands from outside or for a controller when it is first known which."""
+        if self._stepper is not None and steered not in (None, self._steered):
+            if self._stepper.tick > 0:
+                whose = ("commands of yours", "its controller")
+                raise InputError(
+                    f"this session is flown by {whose[not self._steered]}, and cannot go over to "
+                    f"{whose[self._steered]} in flight."
+                )
+            self._stepper = None
+        if self._stepper is None:
+            self._steered = steered is not False
+            self._stepper = self._stepping()
+        return self._stepper
+
+    def _stepping(self) -> Stepper | Chunks:
+        self._flying = _nobody if self._steered else who_flies(self.built, self._given)
+        job, pilot = prepare(**loop_arguments(self.built, self._flying))
+        compiled = isinstance(self._flying, Controller | HeldCommands)
+        return Chunks(job, pilot, self.keep) if compiled else Stepper(job, pilot, self.keep)
+
+    def _of_rotors(self, stepper: Stepper | Chunks, rotors: npt.ArrayLike) -> Given:
+        if stepper.pilot.delay:
+            raise InputError(f"{self.scenario.where}: loop.delay must be 0 where rotors are commanded.")
+        n, count = self._count, np.shape(stepper.pilot.actuators.low)[0]
+        asked = checks.numbers("rotors", rotors, (n, count))
+        return Given(np.zeros(n), np.zeros((3, n)), rotors=asked.T.copy())
+
+    def _of_rates(self, stepper: Stepper | Chunks, thrust: Any, rates: Any) -> Given:
+        """Moments that bring the body rates asked for, from those sensed."""
+        n = self._count
+        pushes = checks.numbers("thrust", thrust, (n,))
+        wanted = checks.numbers("rates", rates, (n, 3))
+        rate = np.asarray(stepper.measurement.vehicles.rate).T
+        inertia = np.stack([frame.inertia for frame in self.built.team.airframes])
+        spin = (wanted - rate) / max(0.04, 2 / self.scenario.spec.loop.control_rate)
+        turning = np.einsum("nij,nj->ni", inertia, rate)
+        moment = np.einsum("nij,nj->ni", inertia, spin) + np.cross(rate, turning)
+        return Given(pushes, moment.T.copy())
+
+
+def _nobody(t: float, target: Wanted, measurement: Seen) -> None:
+    """In place of a controller where commands come from outside."""

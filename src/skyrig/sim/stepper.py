@@ -1,0 +1,306 @@
+"""A flight flown tick by tick, by whoever decides.
+
+Calling a compiled program costs more than a few steps of a rig, the more so the more arrays go in and out
+and the more small pieces XLA makes of it. So everything that passes lies in a few rows of numbers, and all
+that is done with them is one kernel. The steps are those of `drive`, with the schedule of a whole flight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpy.typing as npt
+from jaxtyping import Array
+
+from skyrig.algebra import as_jax
+from skyrig.control.interface import Measurement, Target
+from skyrig.control.stepped import Given
+from skyrig.programs import Program, Shapes
+from skyrig.sim.driver import Record, drive_packed, first_row
+from skyrig.sim.kernel import in_one_kernel
+from skyrig.sim.log import LOG_FULL, OK, Log
+from skyrig.sim.packing import Packed, Packing
+from skyrig.sim.pilot import Autopilot, Memory, Pilot, Surroundings, blurred, measure, resumed
+from skyrig.sim.plant import Plant, PlantState
+from skyrig.sim.preparation import Job
+from skyrig.sim.schedule import Acts, Plan
+
+REAL = np.float64
+ROOM = 16
+"""Room for events in a stretch; one with more is flown again in halves."""
+MOST = 256
+"""Steps in a stretch at most."""
+AHEAD = 256
+"""Stretches laid out at a time."""
+
+Numbers = npt.NDArray[np.float64]
+
+
+class Stretch(eqx.Module):
+    """A few steps in a row, with what holds during each; NumPy's with stretches in front, or one of JAX's."""
+
+    time: Any
+    """(steps,) when each begins (s)."""
+    dt: Any
+    """(steps,) s; negative for padding."""
+    act: Any
+    """(steps,) row of the happenings at its start, or -1."""
+    tick: Any
+    """(steps,) 0 where the tick falls, else -1."""
+    around: Surroundings
+    """A column for each step."""
+    shake: Any
+    """(4, 3, bodies) for the noise of what the controller is told at the tick."""
+    next_shake: Any
+    """(4, 3, bodies) for that of what is measured at the end."""
+    now: Any
+    """Time of the tick (s)."""
+    fresh: Any
+    """Whether the flight begins here."""
+    room: int = eqx.field(static=True)
+    """For events."""
+
+
+class Carry(eqx.Module):
+    """What goes from stretch to stretch."""
+
+    events: Array
+    """In the last stretch."""
+    trouble: Array
+    """In the last stretch; see `skyrig.sim.log`."""
+    seen: Measurement
+    """What is measured now."""
+    state: PlantState
+    memory: Any
+    """The pilot's."""
+
+
+class Stepper:
+    """A flight that waits at every tick for what shall be done.
+
+    Args:
+        job: What is flown.
+        pilot: Who flies it: a controller that passes on what it is given.
+        keep: Whether all steps are kept, for `record`.
+    """
+
+    def __init__(self, job: Job, pilot: Pilot, keep: bool = True) -> None:
+        self.job, self.pilot, self.keep = job, pilot, keep
+        self.tick = 0
+        self.tables: list[Numbers] = []
+        self.logs: list[tuple[int, Log]] = []
+        plan = job.planned.plan
+        self._plan = {name: np.asarray(getattr(plan, name)) for name in ("time", "dt", "act", "tick", "hold")}
+        count = len(job.planned.times)
+        self._starts = np.append(np.flatnonzero(self._plan["tick"][:count] >= 0), count)
+        self._room = min(int(np.diff(self._starts).max()), MOST)
+        self._shake = np.asarray(pilot.shake)
+        self._around = jax.tree.map(np.asarray, pilot.around)
+        self._block = (0, 0, np.zeros((0, 0)))
+        self._programs: dict[tuple[bool, bool], Callable[..., Any]] = {}
+        given = by_hand(job.plant.rig.count)
+        first = self._stretches(np.zeros(1, int), np.zeros(1, int), True)
+        constants, now = (job.plant, _autopilot(pilot), plan.acts), jax.tree.map(lambda leaf: leaf[0], first)
+        row, log, carry = _shapes(constants, job.state, now, given)
+        self._row = Packing.of(row, job.plant.like(job.state).dtype)
+        self._log, self._carry = Packing.of(log, REAL), Packing.of(carry, REAL)
+        self._seen = Packing.of(carry.seen, REAL)
+        self._head = 2 + self._seen.width
+        begin = eqx.tree_at(lambda it: it.state, jax.tree.map(_blank, carry), job.state)
+        self._packs = [_packed(tree) for tree in (constants, begin, now)]
+        self._fly = self._programs[False, False] = _program.ready(*self._packs, _packed(given))
+        # nothing is flown yet, but the pilot's memory begins and there is something to see
+        rows = [it.rows for it in (*self._packs, _packed(given))]
+        self._now = self._fly(*rows)[0]
+        self._constants = rows[0]
+        self._numbers = np.asarray(self._now)
+
+    @property
+    def done(self) -> bool:
+        """Whether all ticks are flown."""
+        return self.tick >= len(self._starts) - 1
+
+    @property
+    def time(self) -> float:
+        """Flown so far (s)."""
+        row = int(self._starts[self.tick])
+        return 0.0 if row == 0 else float(self.job.planned.times[row - 1])
+
+    @property
+    def measurement(self) -> Measurement:
+        """What is measured now, with noise, components first."""
+        return self._seen.unpack(self._numbers[2:])
+
+    @property
+    def state(self) -> PlantState:
+        """Where everything is now."""
+        return jax.tree.map(as_jax, self._carry.unpack(self._numbers).state)
+
+    @property
+    def memory(self) -> Memory:
+        """What the pilot remembers."""
+        return self._carry.unpack(self._numbers).memory
+
+    @property
+    def trouble(self) -> bool:
+        """Whether the flight stopped making sense."""
+        return bool(self._numbers[1] != OK or not np.isfinite(self._numbers[: self._head].sum()))
+
+    def saved(self) -> tuple[Any, ...]:
+        """All of this flight so far, for `restore`."""
+        return self.tick, self._numbers.copy(), tuple(self.tables), tuple(self.logs)
+
+    def restore(self, saved: tuple[Any, ...]) -> None:
+        """Go back, or on, to what `saved` gave, of this flight or of one like it."""
+        self.tick, self._numbers, tables, logs = saved
+        self._now, self.tables, self.logs = self._numbers, list(tables), list(logs)
+
+    def give(self, given: Given) -> None:
+        """Fly to the next tick with a command that was decided elsewhere."""
+        if given.form not in self._programs:
+            blank = _packed(jax.tree.map(_blank, Target(None, None, given.command())))
+            self._programs[given.form] = _program.ready(*self._packs, blank)
+        self._fly, target = self._programs[given.form], given.row()
+        first, last = int(self._starts[self.tick]), int(self._starts[self.tick + 1])
+        low, high, rows = self._block
+        if last - first <= self._room:
+            if not low <= self.tick < high:
+                low, high = self.tick, min(self.tick + AHEAD, len(self._starts) - 1)
+                rows = self._rows(self._starts[low:high], self._starts[low + 1 : high + 1])
+                self._block = (low, high, rows)
+            self._stretched(rows[self.tick - low], first, last, target)
+        else:
+            self._halves(first, last, target, self._room)
+        self.tick += 1
+
+    def record(self) -> Record:
+        """All steps flown, rows in front."""
+        return self._row.unpack(np.concatenate(self.tables))[1]
+
+    def _stretched(self, row: Numbers, first: int, last: int, target: Numbers) -> None:
+        now, table, log = self._fly(self._constants, self._now, row, target)
+        numbers = np.asarray(now)
+        if numbers[1] == LOG_FULL and last - first > 1:
+            self._halves(first, last, target, -(-(last - first) // 2))
+            return
+        self._now, self._numbers = now, numbers
+        if self.keep:
+            self.tables.append(np.asarray(table)[: last - first].copy())  # the rest is padding
+        if numbers[0] > 0 or numbers[1] != OK or not self.logs:
+            self.logs.append((first, jax.tree.map(np.asarray, self._log.unpack(np.asarray(log)))))
+
+    def _halves(self, first: int, last: int, target: Numbers, most: int) -> None:
+        for start in range(first, last, most):
+            stop = min(start + most, last)
+            self._stretched(self._rows([start], [stop])[0], start, stop, target)
+
+    def _rows(self, starts: Any, stops: Any, fresh: bool = False) -> Numbers:
+        """Stretches from each of `starts` to before each of `stops`, as rows."""
+        made = self._stretches(np.asarray(starts), np.asarray(stops), fresh)
+        return np.asarray(Packing.of(made, REAL, 1).pack(made, 1))
+
+    def _stretches(self, starts: Any, stops: Any, fresh: bool) -> Stretch:
+        plan = self._plan
+        index = starts[:, None] + np.arange(self._room)
+        used = index < stops[:, None]
+        index = np.minimum(index, len(plan["dt"]) - 1)
+        tick = np.where(used, plan["tick"][index], -1)
+        hold = np.where(
+            used, plan["hold"][index], plan["hold"][np.minimum(starts, len(plan["dt"]) - 1)][:, None]
+        )
+        number = np.searchsorted(self._starts, starts, side="right") - 1
+        number = np.clip(number, 0, len(self._shake) - 1)
+        following = np.minimum(np.where(stops > starts, number + 1, number), len(self._shake) - 1)
+        return Stretch(
+            time=plan["time"][index],
+            dt=np.where(used, plan["dt"][index], -1.0),
+            act=np.where(used, plan["act"][index], -1),
+            tick=np.where(tick >= 0, 0, -1),
+            around=jax.tree.map(lambda leaf: np.moveaxis(leaf[..., hold], -2, 0), self._around),
+            shake=self._shake[number],
+            next_shake=self._shake[following],
+            now=self.job.ticks[number],
+            fresh=np.full(len(starts), fresh),
+            room=ROOM,
+        )
+
+
+def by_hand(count: int) -> Target:
+    """The usual target of a controller that passes on what is decided elsewhere, for `count` vehicles."""
+    return Target(None, None, Given(np.zeros(count), np.zeros((3, count))).command())
+
+
+def _flown(
+    constants: tuple[Plant, Autopilot, Acts], carry: Carry, stretch: Stretch, target: Target
+) -> tuple[Carry, Array, Log]:
+    """A stretch, flown."""
+    plant, autopilot, acts = constants
+    pilot, state = _pilot(autopilot, stretch, target), carry.state
+    memory = Packed.of(carry.memory, plant.like(state).dtype)
+    pilot = resumed(stretch.fresh, memory, pilot, plant, state)
+    steps = jnp.arange(stretch.dt.shape[0], dtype=jnp.int32)
+    plan = Plan(stretch.time, stretch.dt, steps, stretch.act, stretch.tick, acts)
+    room = Log.empty(plant, state, stretch.room, sides=True)
+    final, memory, log, kept = drive_packed(plant, state, pilot, plan, room)
+    seen = blurred(measure(plant.rig, final.rig), autopilot.noise, stretch.next_shake)
+    return Carry(log.count, log.trouble, seen, final, memory.tree()), kept.rows, log
+
+
+def _fly_rows(
+    constants: Packed, carry: Packed, stretch: Packed, target: Packed
+) -> tuple[Array, Array, Array]:
+    given = (constants, carry, stretch, target)
+
+    def fly(*rows: Array) -> tuple[Array, Array, Array]:
+        after, table, log = _flown(*(it.layout.unpack(row) for it, row in zip(given, rows, strict=True)))
+        return carry.layout.pack(after), table, Packing.of(log, REAL).pack(log)
+
+    return in_one_kernel(stretch.rows[0] >= 0, fly, *(it.rows for it in given))
+
+
+_program = Program(_fly_rows, lambda *given: (0, 0, 0))
+
+
+def _autopilot(pilot: Pilot) -> Autopilot:
+    return Autopilot(pilot.controller, pilot.actuators, pilot.noise, pilot.period, delay=pilot.delay)
+
+
+def _pilot(autopilot: Autopilot, stretch: Stretch, target: Target) -> Pilot:
+    return Pilot(
+        controller=autopilot.controller,
+        actuators=autopilot.actuators,
+        target=jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], target),
+        times=jnp.asarray(stretch.now)[None],
+        around=stretch.around,
+        noise=autopilot.noise,
+        shake=jnp.asarray(stretch.shake)[None],
+        period=autopilot.period,
+        delay=autopilot.delay,
+    )
+
+
+def _layout(
+    constants: tuple[Plant, Autopilot, Acts], state: PlantState, stretch: Stretch, target: Target
+) -> tuple[Any, Log, Carry]:
+    plant, autopilot, _ = constants
+    pilot = _pilot(autopilot, stretch, target)
+    log = Log.empty(plant, state, stretch.room, sides=True)
+    carry = Carry(log.count, log.trouble, measure(plant.rig, state.rig), state, pilot.begin(plant, state))
+    return first_row(plant, state, pilot), log, carry
+
+
+_shapes = Shapes(_layout)
+
+
+def _blank(leaf: Any) -> Any:
+    return np.zeros(leaf.shape, leaf.dtype)
+
+
+def _packed(tree: Any) -> Packed:
+    layout = Packing.of(tree, REAL)
+    return Packed(jnp.asarray(layout.pack(jax.tree.map(np.asarray, tree))), layout)
