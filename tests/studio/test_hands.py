@@ -56,7 +56,8 @@ def test_the_handle_moves_the_wanted_pose(flying: Studio) -> None:
     np.testing.assert_allclose(view.frame.wanted_position[0], [0.4, 0.1, 1.6])
     assert view.frame.place[0, 0] > 0.1
     hands.steer.value = False
-    assert press(flying, hands._steer) == "" and hands._handle is None
+    assert press(flying, hands._steer) == ""
+    until(lambda: hands._handle is None)
     assert flying.session.hands is not None and flying.session.hands.pose is None
 
 

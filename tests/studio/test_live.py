@@ -10,7 +10,8 @@ from skyrig.runs import fly
 from skyrig.scenario import Scenario, load
 from skyrig.sim import Cut, Poke
 from skyrig.studio import live as module
-from skyrig.studio.live import Hands, Live
+from skyrig.studio.hands import Hands
+from skyrig.studio.live import Live
 from skyrig.studio.session import Session
 
 

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -72,8 +73,7 @@ def studio(
     _heed_interrupts()
     signal.signal(signal.SIGTERM, lambda *_: over.set())
     try:
-        if dark:
-            page.dress(True)
+        page.dress(replace(page.look, dark=dark))
         page.begin()
         page.open(what or DEFAULT, play=play and picture is None)
         if picture is not None:

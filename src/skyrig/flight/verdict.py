@@ -128,7 +128,7 @@ def outcome_of(flight: Flight, limits: Limits) -> Outcome:
         end=float(flight.times[-1]),
         contact=contact,
         time=float(flight.times[row]),
-        place=_place(contact, load.position[row], flight.vehicles.position[row]),
+        place=place_of(contact, load.position[row], flight.vehicles.position[row]),
         held=float(taut[-1]) if len(taut) else None,
         released=released,
         position=position,
@@ -162,7 +162,7 @@ def outcome_of_lane(it: Any, lane: int) -> Outcome:
         end=float(it.time[lane]),
         contact=contact,
         time=float(it.contact_time[lane]),
-        place=_place(contact, places[0], places[1:]),
+        place=place_of(contact, places[0], places[1:]),
         held=held if np.isfinite(held) else None,
         released=bool(cables and it.severed[:, lane].all()),
         position=None if it.position is None else float(it.position.last[lane]),
@@ -177,26 +177,43 @@ def _first_contact(flight: Flight, load: Track, limits: Limits, released: float)
     From `released` (s) on the load, which is what is carried, does not count.
     """
     taut = flight.cables.taut
-    shape = Outlines(*(part[..., None] for part in outlines_of(flight.rig, limits)))
+    shape = outlines_of(flight.rig, limits)
     for start in range(0, len(flight.times), _AT_ONCE):
         rows = slice(start, start + _AT_ONCE)
-        found = touching(
-            shape,
-            (load.position[rows].T, load.attitude[rows].T),
-            (
-                np.moveaxis(flight.vehicles.position[rows], 0, -1).swapaxes(0, 1),
-                np.moveaxis(flight.vehicles.attitude[rows], 0, -1).swapaxes(0, 1),
-            ),
-            taut[rows].T,
-            flight.times[rows] > released,
-        )
+        gone = flight.times[rows] > released
+        found = contacts_of(shape, _poses(load, rows), _poses(flight.vehicles, rows), taut[rows], gone)
         if (found != NONE).any():
             row = int(np.argmax(found != NONE))
             return start + row, int(found[row])
     return len(flight.times) - 1, NONE
 
 
-def _place(contact: Contact | None, payload: np.ndarray, vehicles: np.ndarray) -> list[float]:
+def contacts_of(
+    shape: Outlines,
+    load: tuple[np.ndarray, np.ndarray],
+    vehicles: tuple[np.ndarray, np.ndarray],
+    taut: np.ndarray,
+    gone: np.ndarray,
+) -> np.ndarray:
+    """The number of the contact at each of T instants, or -1; `skyrig.contacts.named` says what it means.
+
+    Args:
+        shape: From `outlines_of`.
+        load: Positions (T, 3) (m) and attitudes (T, 4) of what is carried.
+        vehicles: The same of the vehicles, (T, n, ...).
+        taut: (T, cables) which are.
+        gone: (T,) whether the load counts no more.
+    """
+    wide = Outlines(*(part[..., None] for part in shape))
+    team = tuple(np.moveaxis(part, 0, -1).swapaxes(0, 1) for part in vehicles)
+    return touching(wide, (load[0].T, load[1].T), (team[0], team[1]), taut.T, gone)
+
+
+def _poses(track: Track, rows: slice) -> tuple[np.ndarray, np.ndarray]:
+    return track.position[rows], track.attitude[rows]
+
+
+def place_of(contact: Contact | None, payload: np.ndarray, vehicles: np.ndarray) -> list[float]:
     """Where the body of a contact is, of a cable's the vehicle or payload that it touches."""
     if contact is None:
         return [0.0, 0.0, 0.0]

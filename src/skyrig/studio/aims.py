@@ -41,7 +41,8 @@ class Aims:
         self.rate = float(built.scenario.spec.loop.control_rate)
         self.open_loop = built.controller.name == OPEN_LOOP
         self._blocks: dict[int, Any] = {}
-        self._gliding: Pose | None = None
+        self.gliding: Pose | None = None
+        """On the way to a commanded pose: where it has come to."""
 
     def targets(self, tick: int, fly: int, pose: Pose | None) -> Target:
         """Targets of the `count` ticks from `tick` on.
@@ -57,7 +58,7 @@ class Aims:
             return HeldCommands(times, *held(self.built, times)).target
         if pose is not None and self.built.reference is not None:
             return self._glide(tick, fly, pose)
-        self._gliding = None
+        self.gliding = None
         first, last = self._block(tick // BLOCK), self._block((tick + self.count - 1) // BLOCK)
         start = tick % BLOCK
         if start + self.count <= BLOCK:
@@ -69,8 +70,8 @@ class Aims:
         """Wanted position (count, 3) and attitude (count, 4) of the payload at ticks from `first` on."""
         if self.built.reference is None:
             return None
-        if self._gliding is not None:
-            pose = hover(start=self._gliding[0], attitude=self._gliding[1]).sample(np.zeros(count))
+        if self.gliding is not None:
+            pose = hover(start=self.gliding[0], attitude=self.gliding[1]).sample(np.zeros(count))
         else:
             pose = self.built.reference.sample((first + np.arange(count)) / self.rate)
         return np.asarray(pose.position)[:, 0], np.asarray(pose.attitude)
@@ -96,15 +97,15 @@ class Aims:
 
     def _glide(self, tick: int, fly: int, pose: Pose) -> Target:
         """Hover targets on the way to a commanded pose."""
-        if self._gliding is None:
+        if self.gliding is None:
             wanted = self.wanted(tick, 1)
             assert wanted is not None
-            self._gliding = (wanted[0][0], euler_angles(wanted[1][0]))
-        there, turned = self._gliding
+            self.gliding = (wanted[0][0], euler_angles(wanted[1][0]))
+        there, turned = self.gliding
         there = _toward(there, np.asarray(pose[0], float), GLIDE[0] * fly / self.rate)
         away = (np.asarray(pose[1], float) - turned + np.pi) % (2 * np.pi) - np.pi
         turned = turned + _toward(np.zeros(3), away, GLIDE[1] * fly / self.rate)
-        self._gliding = (there, turned)
+        self.gliding = (there, turned)
         sample = hover(start=there, attitude=turned).sample(np.zeros(self.count))
         return jax.tree.map(np.asarray, targets(self.controller, sample))
 

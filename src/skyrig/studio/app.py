@@ -8,7 +8,6 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,25 +63,27 @@ class Studio:
         self.rig: RigScene | None = None
         self.other: RigScene | None = None
         self.charts: Charts | None = None
+        self._overlays = 0
         self.overlaid: Overlay | None = None
         """The second flight, if one is shown."""
         self._number = -1
         self.drawn = 0
         """How many times the scene was drawn."""
-        self._logged: tuple[int, int] = (-1, -1)
+        self._logged: tuple[Any, ...] = ()
+        self._charted: tuple[Any, ...] = ()
         self._texts: dict[int, str] = {}
         self._path: np.ndarray | None = None
         self._first: Frames | None = None
-        self._source: Any = None
-        """What the rig on show was made of."""
+        self._source: tuple[Any, Any] | None = None
+        """What the rig on show was made of, and its scenario."""
         self._retired: list[tuple[int, Charts]] = []
         """Plots to be removed, and since which drawing: pages may still be busy with their last data."""
         self._over = threading.Event()
         self.cameras = Cameras(self.server)
         self._grid: Any = None
-        self.dress(False)
+        self.dress(self.look, always=True)
         self.panel = Panel(self)
-        self.inbox.fields, self.inbox.tell = getattr(self.server.gui, FIELDS), self.panel.say
+        self.inbox.fields, self.inbox.refuse = getattr(self.server.gui, FIELDS), self.panel.refuse
         self._thread = threading.Thread(target=self._run, name="painter", daemon=True)
 
     @property
@@ -144,12 +145,15 @@ class Studio:
             self.other = self.overlaid = None
             if flight is not None:
                 self.overlaid = Overlay(of_flight(flight), flight.rig, flight.events, flight.name)
-                self.other = RigScene(self.server, "/other", flight.rig, meshes.OVERLAY)
+                self._overlays += 1
+                self.other = RigScene(self.server, f"/other{self._overlays}", flight.rig, meshes.OVERLAY)
 
-    def dress(self, dark: bool) -> None:
-        """Light or dark looks."""
-        self.look = replace(self.look, dark=dark)
-        gui, scene = self.server.gui, self.server.scene
+    def dress(self, look: Look, always: bool = False) -> None:
+        """Have everything look like that; turning dark or light, or `always`, the page is made up anew."""
+        other, self.look = look.dark != self.look.dark, look
+        if not (other or always):
+            return
+        dark, gui, scene = look.dark, self.server.gui, self.server.scene
         gui.configure_theme(
             dark_mode=dark,
             show_logo=False,
@@ -172,6 +176,7 @@ class Studio:
             plane_opacity=1.0,
         )
         self._texts.clear()
+        self.redo_charts()
 
     # drawing
 
@@ -209,7 +214,7 @@ class Studio:
         if self.other is not None and self.overlaid is not None:
             gone = set(self.overlaid.rig.severed(self.overlaid.events, now))
             self.other.draw(self.overlaid.frames.at(now), gone, {}, self.look)
-        self.cameras.follow(frame.place[0])
+        self.cameras.follow(frame.place[0], self.look.follow)
         if self.drawn % 3 == 0:
             trail = self.session.lately(now, TRAIL, 150)
             if trail is not None:
@@ -222,13 +227,12 @@ class Studio:
         now = float(view.frame.times[0])
         self.panel.tell(view)
         self.put(self.panel.numbers, readouts.numbers(view, self.shown, cut))
-        if self._logged != (view.number, len(past)) or view.scrubbing:
-            self._logged = (view.number, len(past))
+        if self._logged != (view.number, view.branched, len(past)):
+            self._logged = (view.number, view.branched, len(past))
             self.put(self.panel.log, readouts.log(past))
-        if self.charts is not None and (view.playing or self.drawn % (4 * SLOWER) == 0):
-            recent = self.session.lately(now, SECONDS, POINTS)
-            if recent is not None and len(recent) > 1:
-                self.charts.draw(recent)
+        if self.charts is not None and self._charted != (view.number, view.branched, now):
+            self._charted = (view.number, view.branched, now)
+            self.charts.draw(self.session.lately(now, SECONDS, POINTS))
         if self.rig is not None:
             self.rig.draw_path(self._path, self.look.path)
 
@@ -242,24 +246,23 @@ class Studio:
         """Draw another rig, or the same one from its start."""
         flight, scenario = self.session.flight, self.session.scenario
         parts = None if scenario is None else scenario.parts
-        source = parts if flight is None else flight.rig
-        again = self.rig is not None and self._source is source
-        self._number, self._source = view.number, source
-        if again:
-            return
-        if flight is not None:
-            rig = flight.rig
-        else:
-            assert parts is not None
-            rig = rig_data(parts)
-        if self.rig is not None:
-            self.rig.remove()
-        self.rig = RigScene(self.server, "/rig", rig)
-        self._path = _path(scenario, flight)
-        self.cameras.frame_up(view.frame, rig, self._path)
-        self._first = view.frame
+        source = (parts if flight is None else flight.rig, scenario)
+        known = self._source is not None and all(a is b for a, b in zip(source, self._source, strict=True))
+        same_rig = self.rig is not None and self._source is not None and self._source[0] is source[0]
+        self._number, self._source, self._first = view.number, source, view.frame
+        if not same_rig:
+            if self.rig is not None:
+                self.rig.remove()
+            # a name of its own: pages that still draw the last one under that name would mix the two up
+            rig = rig_data(parts) if parts is not None else flight.rig if flight is not None else None
+            assert rig is not None
+            self.rig = RigScene(self.server, f"/rig{view.number}", rig)
+            self.panel.hands.renew()
+        if not known and self.rig is not None:
+            self._path = _path(scenario, flight)
+            self.cameras.frame_up(view.frame, self.rig.rig, self._path)
+            self.panel.scenario.renew()
         self.redo_charts()
-        self.panel.renew()
 
     def redo_charts(self) -> None:
         """Plots with as many lines as signals have owners, in the page's colours."""
@@ -268,6 +271,7 @@ class Studio:
         if self.charts is not None:
             self.charts.hide()
             self._retired.append((self.drawn, self.charts))
+        self._charted = ()
         with self.panel.plots:
             self.charts = Charts(self.server, self._first, self.look.dark)
 

@@ -28,7 +28,6 @@ class Cameras:
     def __init__(self, server: viser.ViserServer) -> None:
         self._server = server
         self._centre, self._size = np.array([0.0, 0.0, 1.2]), 1.5
-        self._followers: set[int] = set()
         self._last: np.ndarray | None = None
         self._place(server.initial_camera, "Corner")
 
@@ -45,22 +44,15 @@ class Cameras:
         if client is not None:
             self._place(client.camera, name)
 
-    def set_following(self, client_id: int | None, follows: bool) -> None:
-        """Have a viewer's camera go along with what is carried, or no more."""
-        if client_id is not None:
-            (self._followers.add if follows else self._followers.discard)(client_id)
-
-    def follow(self, place: np.ndarray) -> None:
-        """Move the cameras of those who follow it to its new place (m)."""
+    def follow(self, place: np.ndarray, follows: bool) -> None:
+        """Have cameras go along with what has come to `place` (m), or only know where it is."""
         moved = np.zeros(3) if self._last is None else place - self._last
         self._last = np.array(place)
-        if not self._followers or not np.any(np.abs(moved) > 1e-5):
+        if not follows or not np.any(np.abs(moved) > 1e-5):
             return
-        clients = self._server.get_clients()
-        self._followers &= set(clients)
-        for each in self._followers:
-            camera = clients[each].camera
-            with contextlib.suppress(AssertionError), clients[each].atomic():
+        for client in self._server.get_clients().values():
+            camera = client.camera
+            with contextlib.suppress(AssertionError), client.atomic():
                 at, target = np.array(camera.position), np.array(camera.look_at)
                 camera.position = at + moved
                 camera.look_at = target + moved

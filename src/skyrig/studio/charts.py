@@ -46,11 +46,13 @@ class Charts:
         aim = [("wanted", "#2f80d0")] if wanted else []
         self._add(server, "Heights (m)", 0.2, [(first.main_name, strong), *aim], dark)
 
-    def draw(self, frames: Frames) -> None:
-        """Show these frames."""
-        if not all(np.isfinite(frames.signals[name][0]).all() for name in self._signals.values()):
-            frames = frames[1:]
-        if len(frames) < 2:
+    def draw(self, frames: Frames | None) -> None:
+        """Show these frames; nothing if there are none to draw lines through."""
+        if frames is not None:
+            known = (np.isfinite(frames.signals[name][0]).all() for name in self._signals.values())
+            frames = frames if all(known) else frames[1:]
+        if frames is None or len(frames) < 2:
+            self.hide()
             return
         heights = [frames.place[:, 2]]
         if frames.wanted_position is not None:
@@ -70,6 +72,8 @@ class Charts:
             # an unseen line that keeps the axis from showing rounding as if it were something
             bound = np.where(np.arange(len(frames)) % 2, bottom, bottom + span)
             plot.data = (frames.times, *(np.ascontiguousarray(column) for column in each), bound)
+            if not plot.visible:
+                plot.visible = True
 
     def _add(
         self, server: viser.ViserServer, title: str, least: float, lines: list[tuple[str, str]], dark: bool
@@ -80,7 +84,8 @@ class Charts:
     def hide(self) -> None:
         """Show them no more."""
         for _, _, plot in self._plots:
-            plot.visible = False
+            if plot.visible:
+                plot.visible = False
 
     def remove(self) -> None:
         """Take them out of the panel."""
@@ -108,6 +113,7 @@ def _plot(
         legend={"show": False},
         height=150,
         padding=(10, 16, 0, 0),
+        visible=False,  # until there is something to show
     )
 
 

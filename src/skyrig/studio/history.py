@@ -39,6 +39,11 @@ class History:
             self._begin = max(self._begin, self._end - self._capacity)
             due = frames.times[row] + self._spacing - 1e-9
 
+    def forget_after(self, time: float) -> None:
+        """Forget the frames later than `time` (s), but for the first there is."""
+        later = int(np.searchsorted(self._times[self._begin : self._end], time + 1e-9, side="right"))
+        self._end = self._begin + max(later, 1)
+
     @property
     def _times(self) -> np.ndarray:
         return self._rows["times"]

@@ -97,32 +97,38 @@ class Inbox:
     Attributes:
         fields: The fields of the page by what messages call them, as viser keeps them; none before there is
             a page.
-        tell: What is called with a sentence on a value that is refused.
+        refuse: What is called with a field and a sentence on a value that it does not take.
     """
 
     def __init__(self) -> None:
         self.fields: dict[str, Any] = {}
-        self.tell: Callable[[str], None] = lambda sentence: None
+        self.refuse: Callable[[Any, str], None] = lambda field, sentence: None
 
     def look(self, raw: bytes | str) -> bytes | None:
         """What of a message may be believed, or None for nothing."""
         try:
             message = _decode(raw if isinstance(raw, bytes) else raw.encode())
-            if isinstance(message, GuiUpdate):
-                field = self.fields.get(message.uuid)
-                if field is None:
-                    return None
-                message.updates.value = accepted(field, message.updates.value)
+            if isinstance(message, GuiUpdate) and not self._takes(message):
+                return None
             if isinstance(message, Picture) and not _is_small(message.payload):
                 message.payload = b""  # as a page says that it cannot draw
             if isinstance(message, HandleMoved) and not 0.5 < math.hypot(*message.wxyz) < 2.0:
                 return None
-        except _Refused as refusal:
-            self.tell(str(refusal))
-            return None
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             return None
         return msgspec.msgpack.encode(message)
+
+    def _takes(self, message: GuiUpdate) -> bool:
+        """Whether a field takes what was sent, which is put as the field takes it."""
+        field = self.fields.get(message.uuid)
+        if field is None:
+            return False
+        try:
+            message.updates.value = accepted(field, message.updates.value)
+        except _Refused as refusal:
+            self.refuse(field, str(refusal))
+            return False
+        return True
 
 
 def _is_small(picture: bytes) -> bool:

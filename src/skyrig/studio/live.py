@@ -7,8 +7,9 @@ nothing is compiled twice for one kind of rig.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
@@ -39,6 +40,7 @@ from skyrig.sim.recorded import Track, events_of, tracks
 from skyrig.sim.schedule import Cut, Plan, Poke
 from skyrig.studio.aims import Aims
 from skyrig.studio.chunks import plan_of, step_times
+from skyrig.studio.hands import Hands
 
 if TYPE_CHECKING:
     from skyrig.scenario.build import Built
@@ -51,25 +53,6 @@ ROOM = 64
 """Room for events in a chunk."""
 
 
-@dataclass(frozen=True)
-class Hands:
-    """What somebody does to the rig until they do something else; nothing at all by default."""
-
-    pose: tuple[Numbers, Numbers] | None = None
-    """Where the payload shall hover instead of following its reference: position (m) and roll, pitch, yaw."""
-    share: Numbers | None = None
-    """(n,) share of its thrust that each vehicle's rotors are left with."""
-    force: Numbers | None = None
-    """(3,) on the payload, world frame (N)."""
-    torque: Numbers | None = None
-    """(3,) on the payload, world frame (N m)."""
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing is done."""
-        return self.pose is self.share is self.force is self.torque is None
-
-
 class Live:
     """A scenario in flight: `advance` flies on, `frames` come out.
 
@@ -80,7 +63,7 @@ class Live:
 
     def __init__(self, built: Built) -> None:
         self.built = built
-        self.hands = Hands()
+        self.hands: Hands = Hands()
         self.tick = 0
         """How many control ticks have been flown."""
         self.rate = float(built.scenario.spec.loop.control_rate)
@@ -120,6 +103,24 @@ class Live:
     def time(self) -> float:
         """How long it has flown (s)."""
         return self.tick / self.rate
+
+    def saved(self) -> tuple[Any, ...]:
+        """All of it as it is now, for `restore`."""
+        flying = jax.tree.map(np.array, (self._state, self._memory))
+        dice = self._random.bit_generator.state
+        return self.tick, flying, dice, self._aims.gliding, self.hands
+
+    def restore(self, saved: tuple[Any, ...]) -> None:
+        """Go back to what `saved` gave."""
+        self.tick, (self._state, self._memory), dice, self._aims.gliding, self.hands = saved
+        self._random.bit_generator.state = dice
+
+    def twin(self) -> Live:
+        """Another flight of the same scenario, as this one is now: whoever flies this one may go on."""
+        other = copy.copy(self)
+        other._random, other._aims = np.random.default_rng(), copy.copy(self._aims)
+        other.restore(self.saved())
+        return other
 
     def start(self) -> Frames:
         """One frame of where it begins, and what is true there."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import viser
+from viser._messages import GuiUpdateMessage
 
 from skyrig import files
 from skyrig.errors import FlightDiverged, InputError
+from skyrig.scenario.summary import team
 from skyrig.studio import readouts
+from skyrig.studio.mirror import Mirror
 from skyrig.studio.session import View
 from skyrig.studio.tab_flights import FlightsTab
 from skyrig.studio.tab_hands import HandsTab
@@ -17,8 +20,12 @@ from skyrig.studio.tab_view import ViewTab
 from skyrig.studio.telling import brief, complain
 
 if TYPE_CHECKING:
+    from skyrig.flight.flight import Flight
+    from skyrig.scenario import Scenario
     from skyrig.studio.app import Studio
 
+LEAST_SPAN = 0.02
+"""From end to end of the slider at least (s)."""
 SPEEDS = ("0.1x", "0.2x", "0.5x", "1x", "2x", "5x", "10x")
 
 
@@ -28,6 +35,7 @@ class Panel:
     def __init__(self, studio: Studio) -> None:
         self.studio = studio
         gui = studio.server.gui
+        self.mirror = Mirror(_send)
         gui.main_panel.dock_right()
         gui.main_panel.set_width(330)
         gui.set_panel_label("skyrig studio")
@@ -56,6 +64,17 @@ class Panel:
         self.studio.session.tell(text)
         self._show_message()
 
+    def _not_done(self, event: Any, text: str) -> None:
+        """Tell why something was not done; the field that asked for it shows what is so."""
+        self.mirror.forget(getattr(event, "target", None))
+        self.show_state()
+        self.say(text)
+
+    def refuse(self, field: Any, text: str) -> None:
+        """Tell why a field does not take what a viewer put there, and have it show what it holds."""
+        self.say(text)
+        self.mirror.again(field)
+
     def _show_message(self) -> None:
         self.studio.put(self.message, readouts.message(self._brief(self.studio.session.message)))
 
@@ -77,36 +96,39 @@ class Panel:
                 with files.only_under(self.studio.folders):
                     action(event)
             except (InputError, FlightDiverged) as error:
-                self.say(str(error))
+                self._not_done(event, str(error))
             except Exception as error:
-                self.say(f"That did not work: {complain(error)}.")
+                self._not_done(event, f"That did not work: {complain(error)}.")
 
         return run
 
     def tell(self, view: View | None) -> None:
-        """Bring status and clock up to date."""
+        """Bring status, clock and all fields up to date."""
         session = self.studio.session
-        scenario, flight = session.scenario, session.flight
-        name = flight.name if flight is not None else scenario.name if scenario is not None else "skyrig"
-        about = "A recorded flight" if flight is not None else scenario.description if scenario else ""
-        self.studio.put(self.status, readouts.status(view, name, about))
+        self.studio.put(self.status, readouts.status(view, *_title(session.scenario, session.flight)))
         self._show_message()
-        if view is None:
-            return
-        low, high = view.span
-        if high - low > 1e-6:
-            if self.scrub.max < high or high < self.scrub.max - 0.5:
-                self.scrub.max = float(high)
-            if self.scrub.min != low:
-                self.scrub.min = float(low)
-        now = min(max(float(view.frame.times[0]), self.scrub.min), self.scrub.max)
-        if abs(self.scrub.value - now) > 0.02:
-            self.scrub.value = round(now, 2)
+        if view is not None:
+            self._show_time(view)
+        self.show_state()
 
-    def renew(self) -> None:
-        """Fill in the fields for what is open now."""
-        self.scenario.renew()
-        self.hands.renew()
+    def show_state(self) -> None:
+        """Have every field that shows a state show it."""
+        session = self.studio.session
+        self.mirror.show(self.speed, f"{session.speed:g}x")
+        self.mirror.show(self.repeat, session.repeat)
+        self.hands.tell()
+        self.view.tell()
+
+    def _show_time(self, view: View) -> None:
+        low, now = float(view.span[0]), float(view.frame.times[0])
+        high = max(float(view.span[1]), low + LEAST_SPAN)
+        if high != self.scrub.max or low != self.scrub.min:
+            # a slider's ends pass each other where a flight begins anew
+            self.scrub.max = max(high, self.scrub.min + LEAST_SPAN)
+            self.scrub.min, self.scrub.max = low, high
+        now = min(max(round(now, 2), low), high)
+        if abs(self.scrub.value - now) > 0.5 * LEAST_SPAN:
+            self.scrub.value = now
 
     def _clock(self, gui: viser.GuiApi) -> None:
         session = self.studio.session
@@ -118,12 +140,40 @@ class Panel:
             "Reset": session.reset,
         }
         go.on_click(self.trying(lambda event: actions[event.target.value]()))
-        speed = gui.add_dropdown("Speed", SPEEDS, initial_value="1x", hint="Flight time over real time")
-        self.scrub = gui.add_slider("Time (s)", 0.0, 1.0, 0.01, 0.0, hint="Look back at what was flown")
-        repeat = gui.add_checkbox("Repeat", False, hint="Begin anew at the scenario's end")
+        undo = gui.add_button("Undo", hint="Take back the last poke, cut or hand, and go on from before it")
+        self.speed: Any = gui.add_dropdown(
+            "Speed", SPEEDS, initial_value="1x", hint="Flight time over real time"
+        )
+        self.scrub = gui.add_slider(
+            "Time (s)",
+            0.0,
+            LEAST_SPAN,
+            0.01,
+            0.0,
+            hint="Look back; Play and hands go on from there",
+        )
+        self.repeat: Any = gui.add_checkbox("Repeat", False, hint="Begin anew at the scenario's end")
 
-        speed.on_update(
+        undo.on_click(self.trying(lambda event: session.undo()))
+        self.speed.on_update(
             self.trying(lambda event: session.set_speed(float(event.target.value.removesuffix("x"))))
         )
         self.scrub.on_update(self.trying(lambda event: session.scrub(event.target.value)))
-        repeat.on_update(self.trying(lambda event: setattr(session, "repeat", event.target.value)))
+        self.repeat.on_update(self.trying(lambda event: setattr(session, "repeat", event.target.value)))
+
+
+def _title(scenario: Scenario | None, flight: Flight | None) -> tuple[str, str]:
+    """What is open, and a line about it."""
+    if flight is not None:
+        return flight.name, "A recorded flight"
+    if scenario is None:
+        return "skyrig", ""
+    if scenario.text is not None:
+        return scenario.name, scenario.description
+    return f"{scenario.name}, changed", f"Now {team(scenario)}, {scenario.duration:g} s"
+
+
+def _send(field: Any) -> None:
+    """Tell every page what a field holds; viser itself does so only where that has changed."""
+    inside = field._impl
+    inside.gui_api._websock_interface.queue_message(GuiUpdateMessage(inside.uuid, {"value": inside.value}))

@@ -40,8 +40,20 @@ def status(view: View | None, name: str, about: str) -> str:
         f'<div style="font-size:15px;font-weight:600" data-readout="name">{escape(name)}</div>',
         f'<div style="opacity:.75">{escape(about)}</div>' if about else "",
         f'<div data-readout="status" data-status="{kind}" style="margin-top:2px">{escape(words)}</div>',
+        "" if view is None else _verdict(view),
     ]
     return f'<div style="{_TEXT}">{"".join(lines)}</div>'
+
+
+def _verdict(view: View) -> str:
+    """What went wrong in the flight, if it has by the moment shown."""
+    said, now = view.verdict, float(view.frame.times[0])
+    if said is None or (said.time is not None and said.time > now + 1e-9):
+        return ""
+    back = "" if view.playing or said.time is None else " Drag the time back to before it, and press Play."
+    words = said.line[0].upper() + said.line[1:] + back
+    style = "margin-top:4px;padding:4px 8px;border-radius:4px;background:#b8651b;color:#fff"
+    return f'<div data-readout="verdict" style="{style}">{escape(words)}</div>'
 
 
 def message(text: str) -> str:
@@ -138,8 +150,11 @@ def _status_words(view: View | None) -> str:
         return "Compiling, a few seconds the first time …"
     if view.status == BROKEN:
         return "Stopped"
-    if view.status == ENDED:
-        return "Ended: the scenario says no more"
     if view.playing:
         return f"Playing at {view.speed:g}x"
-    return "Looking back" if view.scrubbing else "Paused: press Play"
+    if view.scrubbing:
+        return "Looking back: Play goes on from here"
+    if view.status == ENDED:
+        return "The scenario's end: Play flies on, Reset begins anew"
+    waiting = f", {view.waiting} to be done then" if view.waiting else ""
+    return f"Paused: press Play{waiting}"

@@ -36,6 +36,8 @@ class Look:
     by_tension: bool = False
     """Cables in the colour of their tension instead of their own."""
     dark: bool = False
+    follow: bool = False
+    """Whether cameras go along with what is carried."""
 
 
 class RigScene:

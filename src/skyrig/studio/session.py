@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,14 +14,17 @@ from skyrig import checks
 from skyrig.errors import InputError
 from skyrig.flight.flight import Flight, FlightEvent
 from skyrig.flight.frames import Frames, of_flight
+from skyrig.flight.verdict import Verdict, verdict
 from skyrig.scenario import Scenario
-from skyrig.studio.engine import BROKEN, COMPILING, MOST_EVENTS, READY, Engine
+from skyrig.studio.engine import BROKEN, COMPILING, ENDED, MOST_EVENTS, READY, Engine, Undo
 
 if TYPE_CHECKING:
-    from skyrig.studio.live import Hands
+    from skyrig.studio.hands import Hands
 
 MOST_ACTS = 20
 """Pokes and cuts that wait while nothing flies."""
+ONE_ACT = 1.0
+"""The same thing done again within this time (s) is taken back together: dragging is done many times."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,12 @@ class View:
     """Simulated over real time lately; NaN while paused."""
     lag: float
     """Real time given up because the simulation could not keep pace (s)."""
+    verdict: Verdict | None = None
+    """What went wrong, by the moment shown; None if nothing did."""
+    waiting: int = 0
+    """Pokes and cuts that are done when the flight goes on."""
+    branched: int = 0
+    """How often flights have gone on from an earlier moment."""
 
 
 class Session(Engine):
@@ -76,29 +86,35 @@ class Session(Engine):
             self.scenario = None
             self._live = None
             self.events = deque(flight.events[-MOST_EVENTS:], maxlen=MOST_EVENTS)
+            said = verdict(flight)
+            self.verdict = None if said.flew else said
             self.cursor, self.playing, self.status, self.message = float(frames.times[0]), False, READY, ""
 
     def play(self, playing: bool = True) -> None:
-        """Go on, or pause."""
+        """Go on from the moment shown, past the scenario's end too, or pause; a table begins anew there."""
         with self.lock:
-            if playing and self.recorded is None:
-                self.cursor = None
             if playing and self.recorded is not None and self.cursor is not None:
                 at_end = self.cursor >= self.recorded.times[-1] - 1e-9
                 self.cursor = float(self.recorded.times[0]) if at_end else self.cursor
+            elif playing and self._live is not None and self._live.open_loop and self._at_end:
+                self._wanted = (self._live.built.scenario, True, False)
+            elif playing:
+                self._from_here()
             self.playing = playing
             self._owed = 0.0
             self._paces.clear()
 
     def step(self) -> None:
-        """Pause, and fly one control tick."""
+        """Pause, and fly one control tick from the moment shown."""
         with self.lock:
             self.playing = False
             if self.recorded is not None and self.cursor is not None:
                 row = int(np.searchsorted(self.recorded.times, self.cursor + 1e-9, side="right"))
                 self.cursor = float(self.recorded.times[min(row, len(self.recorded) - 1)])
+            elif self._live is not None and self._live.open_loop and self._at_end:
+                raise InputError("The scenario says no more: press Reset, or Play to begin anew.")
             else:
-                self.cursor = None
+                self._from_here()
                 self._steps += 1
 
     def skip(self, seconds: float) -> None:
@@ -107,6 +123,26 @@ class Session(Engine):
             self.playing, self.cursor = False, None
             if self._live is not None:
                 self._steps += max(round(seconds * self._live.rate), 0)
+                self._beyond = not self._live.open_loop
+
+    @property
+    def _at_end(self) -> bool:
+        """Whether the flight has come to its scenario's end, and that is what is shown."""
+        return self.status == ENDED and self.cursor is None
+
+    def _from_here(self) -> None:
+        """Have what comes next come after the moment shown."""
+        if self._live is None or self.latest is None:
+            return
+        if self.cursor is not None and self.cursor < self.latest.times[0] - 1e-9:
+            self._go_back(self.cursor)
+        elif self.status == BROKEN:
+            raise InputError(
+                "The flight stopped here: drag the time back to before and press Play, or Reset."
+            )
+        self.cursor = None
+        if self.status == ENDED and not self._live.open_loop:
+            self.status, self._beyond = READY, True
 
     @property
     def skipping(self) -> bool:
@@ -120,22 +156,53 @@ class Session(Engine):
             self.play(self.playing)
 
     def scrub(self, moment: float) -> None:
-        """Pause, and look at what was at `moment` (s)."""
+        """Pause, and look at what was at `moment` (s); the present is no looking back."""
         with self.lock:
-            self.playing, self.cursor = False, float(checks.numbers("The moment", moment))
+            at = float(checks.numbers("The moment", moment))
+            self.playing = False
+            if self.recorded is not None:
+                self.cursor = float(np.clip(at, self.recorded.times[0], self.recorded.times[-1]))
+            elif self.history is not None and self.latest is not None:
+                self.cursor = None if at >= self.latest.times[0] - 1e-9 else max(at, self.history.span[0])
+
+    def look_at(self, cursor: float | None, playing: bool) -> None:
+        """Come back from looking elsewhere: to a moment (s), or None for the present, and play on or not."""
+        with self.lock:
+            self.cursor, self.playing = cursor, playing
+            self._owed = 0.0
 
     def do(self, act: Any) -> None:
-        """Poke or cut as soon as the simulation goes on."""
+        """Poke or cut at the moment shown, as soon as the simulation goes on."""
         with self.lock:
             if len(self._acts) >= MOST_ACTS:
                 raise InputError(f"{MOST_ACTS} pokes and cuts wait to be done already: let it fly on first.")
+            self._from_here()
+            self._remember(f"{type(act).__name__.lower()}", alone=True)
             self._acts.append(act)
 
-    def hold(self, change: Callable[[Hands], Hands]) -> None:
-        """Change what hands do to the rig."""
+    def hold(self, change: Callable[[Hands], Hands], what: str = "hands") -> None:
+        """Change what hands do to the rig from the moment shown on; `what` says it in a word."""
         with self.lock:
             if self._live is not None:
+                self._from_here()
+                self._remember(what)
                 self._live.hands = change(self._live.hands)
+
+    def undo(self) -> None:
+        """Take back what was done by hand last, and go on from before it."""
+        with self.lock:
+            if self._live is None or not self._undo:
+                raise InputError("Nothing was done by hand that could be taken back.")
+            before = self._undo.pop()
+            self.playing = False
+            self._go_back(before.time, before.hands, list(before.acts))
+
+    def _remember(self, what: str, alone: bool = False) -> None:
+        """Keep what is now, for `undo`."""
+        assert self._live is not None
+        clock, last = time.monotonic(), self._undo[-1] if self._undo else None
+        if last is None or alone or last.what != what or clock - last.clock > ONE_ACT:
+            self._undo.append(Undo(what, self._live.time, self._live.hands, list(self._acts), clock))
 
     def tell(self, text: str) -> None:
         """Say what could not be done in place of what was said before; nothing takes that back.
@@ -179,6 +246,9 @@ class Session(Engine):
                 self.speed,
                 self._pace(),
                 self.lag,
+                self.verdict,
+                len(self._acts),
+                self.branched,
             )
 
     def lately(self, until: float, seconds: float, most: int) -> Frames | None:
@@ -203,8 +273,3 @@ class Session(Engine):
             return float("nan")
         (since, then), (until, now) = self._paces[0], self._paces[-1]
         return (now - then) / max(until - since, 1e-9)
-
-
-def corrected(hands: Hands, **changes: Any) -> Hands:
-    """`hands` doing something else as well."""
-    return replace(hands, **changes)

@@ -96,10 +96,12 @@ class FlightsTab:
         def drawn(done: int, total: int) -> None:
             told.body = f"{done} of {total} frames are drawn."
 
+        playing, cursor = session.playing, session.cursor
         try:
             data = gif(self.studio, event.client, begin, now, progress=drawn)
         finally:
             told.remove()
+            session.look_at(cursor, playing)
         event.client.send_file_download(f"{self._name()}.gif", data, save_immediately=True)
 
     def _name(self) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skyrig.errors import InputError
-from skyrig.studio.session import corrected
+from skyrig.planning.reference import quaternion
+from skyrig.studio.hands import Hands
 from skyrig.turns import euler_angles
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ class HandsTab:
             self.force = _vector(gui, "Force (N)", (0.0, 0.0, 0.0), 0.05, 100.0)
             self.torque = _vector(gui, "Torque (N m)", (0.0, 0.0, 0.0), 0.005, 10.0)
             stop = gui.add_button("No push")
+        self._commanded: Any = None
+        """The pose that the handle shows."""
         self.steer.on_update(panel.trying(self._steer))
         poke.on_click(panel.trying(self._poke))
         cut.on_click(panel.trying(self._cut))
@@ -58,21 +62,29 @@ class HandsTab:
     def renew(self) -> None:
         """Name the cables, vehicles and corners of another rig."""
         rig = self.studio.shown
-        self._drop_handle()
-        self.steer.value = False
         if rig is None:
             return
         corners = [f"corner {k}" for k in range(len(rig.payload_corners))]
         points = [f"attachment {k}" for k in range(len(rig.points))]
-        self.corner.options = ("centre",) if rig.payload_is_point else (*points, *corners, "centre")
-        self.corner.value = self.corner.options[0]
         cables = [k for k, it in zip(rig.columns, rig.tethers, strict=True) if it.name == "cable"]
-        self.cable.options = tuple(map(str, cables)) or (NOBODY,)
-        self.cable.value = self.cable.options[0]
-        self.vehicle.options = tuple(str(k) for k in range(rig.count))
-        self.vehicle.value = "0"
-        self.share.value = 1.0
-        self.force.value = self.torque.value = (0.0, 0.0, 0.0)
+        for field, options in (
+            (self.corner, ("centre",) if rig.payload_is_point else (*points, *corners, "centre")),
+            (self.cable, tuple(map(str, cables)) or (NOBODY,)),
+            (self.vehicle, tuple(str(k) for k in range(rig.count)) or (NOBODY,)),
+        ):
+            field.options = options
+            field.value = options[0]
+
+    def tell(self) -> None:
+        """Show what hands do to the rig; a flight that nobody can touch shows none."""
+        hands, mirror = self.studio.session.hands or Hands(), self.panel.mirror
+        mirror.show(self.steer, hands.pose is not None)
+        chosen = self.vehicle.value
+        weak = hands.share is not None and chosen != NOBODY
+        mirror.show(self.share, float(hands.share[int(chosen)]) if weak and hands.share is not None else 1.0)
+        for field, push in ((self.force, hands.force), (self.torque, hands.torque)):
+            mirror.show(field, tuple(map(float, push)) if push is not None else (0.0, 0.0, 0.0))
+        self._show_handle(hands.pose)
 
     def _flying(self) -> None:
         if self.studio.session.hands is None:
@@ -98,7 +110,12 @@ class HandsTab:
         self._flying()
         if self.cable.value == NOBODY:
             raise InputError("This rig has no cables to cut.")
-        self.studio.session.do(Cut(0.0, int(self.cable.value)))
+        cable, session = int(self.cable.value), self.studio.session
+        view = session.view()
+        now = 0.0 if view is None else float(view.frame.times[0])
+        if any(it.kind == "cut" and it.index == cable and it.time <= now for it in list(session.events)):
+            raise InputError(f"Cable {cable} is cut already.")
+        session.do(Cut(0.0, cable))
 
     def _weaken(self, event: Any) -> None:
         self._flying()
@@ -108,61 +125,73 @@ class HandsTab:
         def weaker(hands: Any) -> Any:
             share = np.ones(rig.count) if hands.share is None else np.array(hands.share)
             share[int(self.vehicle.value)] = self.share.value
-            return corrected(hands, share=share)
+            return replace(hands, share=share)
 
-        self.studio.session.hold(weaker)
+        self.studio.session.hold(weaker, "thrust")
 
     def _heal(self, event: Any) -> None:
-        self.share.value = 1.0
-        self.studio.session.hold(lambda hands: corrected(hands, share=None))
+        self._flying()
+        self.studio.session.hold(lambda hands: replace(hands, share=None), "thrust")
 
     def _push(self, event: Any) -> None:
         self._flying()
         force, torque = np.asarray(self.force.value, float), np.asarray(self.torque.value, float)
-        self.studio.session.hold(lambda hands: corrected(hands, force=force, torque=torque))
+        self.studio.session.hold(lambda hands: replace(hands, force=force, torque=torque), "push")
 
     def _stop(self, event: Any) -> None:
-        self.force.value = self.torque.value = (0.0, 0.0, 0.0)
-        self.studio.session.hold(lambda hands: corrected(hands, force=None, torque=None))
+        self._flying()
+        self.studio.session.hold(lambda hands: replace(hands, force=None, torque=None), "push")
 
     # the handle
 
     def _steer(self, event: Any) -> None:
-        if not self.steer.value:
-            self._drop_handle()
-            self.studio.session.hold(lambda hands: corrected(hands, pose=None))
-            return
         self._flying()
-        view, scenario = self.studio.session.view(), self.studio.session.scenario
+        session = self.studio.session
+        if not self.steer.value:
+            session.hold(lambda hands: replace(hands, pose=None), "handle")
+            return
+        view, scenario = session.view(), session.scenario
         if scenario is None or scenario.motions.payload is None or view is None:
-            self.steer.value = False
             raise InputError("The handle moves the payload's reference, and this scenario has none.")
-        rig, frame = self.studio.shown, view.frame
+        frame = view.frame
         assert frame.wanted_position is not None and frame.wanted_attitude is not None
+        pose = (np.array(frame.wanted_position[0]), euler_angles(frame.wanted_attitude[0]))
+        session.hold(lambda hands: replace(hands, pose=pose), "handle")
+
+    def _show_handle(self, pose: tuple[Any, Any] | None) -> None:
+        """Have the handle where the payload shall go, or have none."""
+        if pose is self._commanded:
+            return
+        self._commanded = pose
+        if pose is None:
+            handle, self._handle = self._handle, None
+            if handle is not None:
+                handle.remove()
+            return
+        turn = np.asarray(quaternion(pose[1]))
+        if self._handle is not None:
+            self._handle.position, self._handle.wxyz = pose[0], turn
+            return
+        rig = self.studio.shown
         self._handle = self.studio.server.scene.add_transform_controls(
             "/handle",
             scale=HANDLE,
             disable_rotations=rig is None or rig.payload_is_point,
             translation_limits=LIMITS,
-            position=frame.wanted_position[0],
-            wxyz=frame.wanted_attitude[0],
+            position=pose[0],
+            wxyz=turn,
             depth_test=False,
         )
-        self._handle.on_update(lambda _: self._command())
-        self._command()
+        self._handle.on_update(lambda event: self._command() if event.client is not None else None)
 
     def _command(self) -> None:
+        """Have the payload go where a viewer dragged the handle to."""
         handle = self._handle
         if handle is not None:
             place = np.clip(np.array(handle.position, float), *np.transpose(LIMITS))
             turn = np.array(handle.wxyz, float)
-            pose = (place, euler_angles(turn / np.linalg.norm(turn)))
-            self.studio.session.hold(lambda hands: corrected(hands, pose=pose))
-
-    def _drop_handle(self) -> None:
-        handle, self._handle = self._handle, None
-        if handle is not None:
-            handle.remove()
+            pose = self._commanded = (place, euler_angles(turn / np.linalg.norm(turn)))
+            self.studio.session.hold(lambda hands: replace(hands, pose=pose), "handle")
 
 
 def _vector(gui: Any, label: str, value: tuple[float, float, float], step: float, most: float) -> Any:

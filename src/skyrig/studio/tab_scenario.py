@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skyrig.control.known import CONTROLLERS
+from skyrig.errors import InputError
 from skyrig.planning import REFERENCES
-from skyrig.scenario import load, names
+from skyrig.scenario import Scenario, load, names
 from skyrig.scenario.registry import MECHANISMS
+from skyrig.scenario.scenario import bundled_text
 from skyrig.studio.edits import MIXED, Form, edited, form_of
 from skyrig.vehicles import airframe_names, payload_names
 
 if TYPE_CHECKING:
-    from skyrig.scenario import Scenario
+    from skyrig.flight.flight import Flight
     from skyrig.studio.panel import Panel
 
 PICK = "(pick one)"
@@ -64,13 +66,17 @@ class ScenarioTab:
 
     def renew(self) -> None:
         """Fill in the fields from what is open."""
-        self.scenario = self.panel.studio.session.scenario
+        session = self.panel.studio.session
+        self.scenario = session.scenario or _flown(session.flight)
         if self.scenario is None:
             self.pick.value = PICK
             return
         form = form_of(self.scenario)
-        known = self.scenario.name in self.pick.options
-        self.pick.value = self.scenario.name if known else PICK
+        name = self.scenario.name
+        bundled = (
+            session.scenario is not None and name in names() and self.scenario.text == bundled_text(name)
+        )
+        self.pick.value = name if bundled else PICK  # so that what was changed can be picked again
         pairs: list[tuple[Any, Any]] = [
             (self.kind, form.kind),
             (self.count, form.count),
@@ -122,8 +128,20 @@ class ScenarioTab:
     def _template(self, event: Any) -> None:
         if event.target.value in TEMPLATES:
             self.reference.value = TEMPLATES[event.target.value]
+            self.motion.value = PICK
 
     def _apply(self, event: Any) -> None:
         session = self.panel.studio.session
-        if self.scenario is not None:
-            session.open(edited(self.scenario, self.form(), self.others.value), play=session.playing)
+        if self.scenario is None:
+            raise InputError("There is no scenario to change: pick one, or open a flight that holds one.")
+        session.open(edited(self.scenario, self.form(), self.others.value), play=session.playing)
+
+
+def _flown(flight: Flight | None) -> Scenario | None:
+    """The scenario that a flight holds, if it can be flown."""
+    if flight is None or not flight.scenario:
+        return None
+    try:
+        return Scenario.from_text(flight.scenario, flight.name)
+    except InputError:
+        return None

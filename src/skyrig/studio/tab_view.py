@@ -10,39 +10,39 @@ from skyrig.studio.camera import PRESETS
 if TYPE_CHECKING:
     from skyrig.studio.panel import Panel
 
+BOXES = {
+    "follow": ("Follow the payload", "Cameras go along"),
+    "dark": ("Dark", None),
+    "trail": ("Trail", "Where the payload has been"),
+    "path": ("Reference path", None),
+    "ghost": ("Wanted pose", "Where the payload shall be now"),
+    "by_tension": ("Cables by tension", "Blue for none, red for twice hover"),
+    "labels": ("Tensions at the cables", None),
+}
+"""Fields of `Look` by their names: what they are called, and a hint."""
+
 
 class ViewTab:
-    """How the scene is looked at."""
+    """How the scene is looked at, by everybody."""
 
     def __init__(self, panel: Panel) -> None:
-        studio = panel.studio
+        self.panel, studio = panel, panel.studio
         gui = studio.server.gui
         camera = gui.add_button_group("Camera", tuple(PRESETS))
-        follow = gui.add_checkbox("Follow the payload", False, hint="Your camera goes along")
-        dark = gui.add_checkbox("Dark", False)
-        shown = {
-            "trail": gui.add_checkbox("Trail", True, hint="Where the payload has been"),
-            "path": gui.add_checkbox("Reference path", True),
-            "ghost": gui.add_checkbox("Wanted pose", True, hint="Where the payload shall be now"),
-            "by_tension": gui.add_checkbox(
-                "Cables by tension", False, hint="Blue for none, red for twice hover"
-            ),
-            "labels": gui.add_checkbox("Tensions at the cables", False),
-        }
         camera.on_click(panel.trying(lambda event: studio.cameras.preset(event.client, event.target.value)))
-        follow.on_update(
-            panel.trying(lambda event: studio.cameras.set_following(event.client_id, event.target.value))
-        )
+        self.boxes: dict[str, Any] = {
+            name: gui.add_checkbox(label, getattr(studio.look, name), hint=hint)
+            for name, (label, hint) in BOXES.items()
+        }
+        for name, box in self.boxes.items():
 
-        def set_dark(event: Any) -> None:
-            with studio.lock:
-                studio.dress(event.target.value)
-                studio.redo_charts()
+            def change(event: Any, name: str = name) -> None:
+                with studio.lock:
+                    studio.dress(replace(studio.look, **{name: event.target.value}))
 
-        dark.on_update(panel.trying(set_dark))
-        for name, box in shown.items():
+            box.on_update(panel.trying(change))
 
-            def show(event: Any, name: str = name) -> None:
-                studio.look = replace(studio.look, **{name: event.target.value})
-
-            box.on_update(panel.trying(show))
+    def tell(self) -> None:
+        """Show how the scene is looked at."""
+        for name, box in self.boxes.items():
+            self.panel.mirror.show(box, getattr(self.panel.studio.look, name))

@@ -1,0 +1,45 @@
+"""Where a live flight has been, to go on from there."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+from skyrig.flight.frames import Frames
+
+CAPACITY = 4000
+"""Moments kept: more than a minute and a half, however short the chunks."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """A live flight at an instant."""
+
+    time: float
+    """s."""
+    frame: Frames
+    """What was seen."""
+    saved: Any
+    """What `Live.restore` takes."""
+    held: float | None
+    """What its judge knew."""
+    events: int
+    """How many there had been."""
+
+
+class Past:
+    """The latest moments of a flight that goes on; whoever uses it from several threads holds a lock."""
+
+    def __init__(self, first: Moment) -> None:
+        self._kept: deque[Moment] = deque([first], maxlen=CAPACITY)
+
+    def keep(self, moment: Moment) -> None:
+        """Add the present."""
+        self._kept.append(moment)
+
+    def back_to(self, time: float) -> Moment:
+        """The latest moment that is not after `time` (s), or the first there is; later ones are forgotten."""
+        while len(self._kept) > 1 and self._kept[-1].time > time + 1e-9:
+            self._kept.pop()
+        return self._kept[-1]
