@@ -10,9 +10,8 @@ from jaxtyping import Float
 from skyrig.arrays import Array, Scalar, Vector, euler_angles, is_jax, namespace, numbers, positive
 from skyrig.errors import InputError
 from skyrig.planning import taylor
-from skyrig.planning.phase import Phase, phase
+from skyrig.planning.phase import Phase, Phased, phase
 from skyrig.planning.pytree import static
-from skyrig.planning.reference import Reference
 from skyrig.planning.taylor import ORDER, Series
 
 ACCELERATION = math.pi / 40
@@ -20,7 +19,7 @@ ACCELERATION = math.pi / 40
 
 
 @dataclass(frozen=True, eq=False)
-class Circle(Reference):
+class Circle(Phased):
     """x(t) = centre + r (cos(a + theta), sin(a + theta), 0), theta ramped from rest to rest."""
 
     center: Float[Array, " 3"]
@@ -29,26 +28,6 @@ class Circle(Reference):
     euler: Float[Array, " 3"]
     phase: Phase
     facing: bool = static(default=False)
-
-    @property
-    def duration(self) -> Array:
-        """Both ramps and the cruise (s)."""
-        return self.phase.duration
-
-    @property
-    def knots(self) -> Array:
-        """Where ramps and cruise meet, and both ends."""
-        return self.phase.knots
-
-    @property
-    def inner_continuity(self) -> int:
-        """That of the ramps."""
-        return self.phase.continuity
-
-    @property
-    def rest_orders(self) -> tuple[int, int]:
-        """That of the ramps."""
-        return self.phase.continuity, self.phase.continuity
 
     def series(self, times: Array) -> tuple[Series, Series]:
         """The circle over the phase; a facing body yaws along with it."""

@@ -9,13 +9,13 @@ from jaxtyping import Float
 from skyrig.arrays import Array, Scalar, Vector, euler_angles, namespace, numbers
 from skyrig.errors import InputError
 from skyrig.planning import taylor
-from skyrig.planning.phase import Phase, phase
-from skyrig.planning.reference import Reference, still
+from skyrig.planning.phase import Phase, Phased, phase
+from skyrig.planning.reference import still
 from skyrig.planning.taylor import ORDER, Series
 
 
 @dataclass(frozen=True, eq=False)
-class Lissajous(Reference):
+class Lissajous(Phased):
     """x_i(t) = centre_i + A_i sin(n_i theta + b_i), theta ramped from rest to rest."""
 
     center: Float[Array, " 3"]
@@ -24,26 +24,6 @@ class Lissajous(Reference):
     shift: Float[Array, " 3"]
     euler: Float[Array, " 3"]
     phase: Phase
-
-    @property
-    def duration(self) -> Array:
-        """Both ramps and the cruise (s)."""
-        return self.phase.duration
-
-    @property
-    def knots(self) -> Array:
-        """Where ramps and cruise meet, and both ends."""
-        return self.phase.knots
-
-    @property
-    def inner_continuity(self) -> int:
-        """That of the ramps."""
-        return self.phase.continuity
-
-    @property
-    def rest_orders(self) -> tuple[int, int]:
-        """That of the ramps."""
-        return self.phase.continuity, self.phase.continuity
 
     def series(self, times: Array) -> tuple[Series, Series]:
         """The figure over the phase; the attitude stays."""

@@ -15,6 +15,7 @@ from skyrig.arrays import Array, Scalar, is_jax, namespace, numbers, positive, w
 from skyrig.errors import InputError
 from skyrig.planning import smoothstep
 from skyrig.planning.pytree import Tree, static
+from skyrig.planning.reference import Reference
 from skyrig.planning.taylor import ORDER, Series, constant, variable
 
 
@@ -102,3 +103,29 @@ def phase(
         if not is_jax(seconds) and seconds < 0:
             raise InputError(f"cruise must not be negative, not {seconds:g} s.")
     return Phase(2 * math.pi / period, ramp, namespace(seconds).asarray(seconds), continuity)
+
+
+class Phased(Reference):
+    """A reference that follows a phase."""
+
+    phase: Phase
+
+    @property
+    def duration(self) -> Array:
+        """Both ramps and the cruise (s)."""
+        return self.phase.duration
+
+    @property
+    def knots(self) -> Array:
+        """Where ramps and cruise meet, and both ends."""
+        return self.phase.knots
+
+    @property
+    def inner_continuity(self) -> int:
+        """That of the ramps."""
+        return self.phase.continuity
+
+    @property
+    def rest_orders(self) -> tuple[int, int]:
+        """That of the ramps."""
+        return self.phase.continuity, self.phase.continuity

@@ -9,13 +9,13 @@ from jaxtyping import Float
 from skyrig.arrays import Array, Scalar, Vector, euler_angles, namespace, numbers
 from skyrig.planning import registry
 from skyrig.planning.lissajous import waves, whole_turns
-from skyrig.planning.phase import Phase
+from skyrig.planning.phase import Phase, Phased
 from skyrig.planning.reference import Reference, still
 from skyrig.planning.taylor import ORDER, Series
 
 
 @dataclass(frozen=True, eq=False)
-class Rotation(Reference):
+class Rotation(Phased):
     """Roll, pitch, yaw = mean_i + A_i sin(n_i theta + b_i) at one place, theta ramped from rest to rest.
 
     The rates that belong to it are exact; RotorTM takes the Euler angles' derivatives for them.
@@ -27,26 +27,6 @@ class Rotation(Reference):
     frequency: Float[Array, " 3"]
     shift: Float[Array, " 3"]
     phase: Phase
-
-    @property
-    def duration(self) -> Array:
-        """Both ramps and the cruise (s)."""
-        return self.phase.duration
-
-    @property
-    def knots(self) -> Array:
-        """Where ramps and cruise meet, and both ends."""
-        return self.phase.knots
-
-    @property
-    def inner_continuity(self) -> int:
-        """That of the ramps."""
-        return self.phase.continuity
-
-    @property
-    def rest_orders(self) -> tuple[int, int]:
-        """That of the ramps."""
-        return self.phase.continuity, self.phase.continuity
 
     def series(self, times: Array) -> tuple[Series, Series]:
         """The position stays; the angles swing over the phase."""
