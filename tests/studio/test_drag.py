@@ -51,6 +51,11 @@ def rest(it: Watched, seconds: float) -> None:
 
 def test_the_payload_goes_where_the_handle_is_dragged(studio: str, open_page: Any) -> None:
     it = opened(studio, open_page)
+    it.tab("Scenario")
+    it.field("Other changes", "duration=600")  # it stops at its end
+    it.press("Apply")
+    it.wait("name", "it.endsWith('changed')")
+    it.ready()
     it.tab("Hands on")
     it.tick("Hover at the handle")
     it.tab("View")
