@@ -39,11 +39,11 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 MEMORY: list[int] = []
 """Of every worker, at most (kiB)."""
-FULL = 1.0
-"""A process that holds more than this (GiB) forgets the programs of one file of tests before the next."""
+FULL = 1.5
+"""A process that holds more than this (GiB) after a test forgets what it compiled."""
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(autouse=True)
 def forgotten():
     """Let compiled programs go once they take up much memory: what is needed again is read from the disk."""
     yield

@@ -6,9 +6,6 @@ from typing import Any
 ARTEFACTS = Path(__file__).parents[2] / "artefacts"
 PATIENCE = 120_000
 """How long a page may take (ms): compiling, and drawing without a graphics card, is slow at times."""
-SELDOM = """(() => { const next = window.requestAnimationFrame.bind(window);
-window.requestAnimationFrame = drawn => setTimeout(() => next(drawn), 80); })()"""
-"""A screen that shows some ten pictures a second: each is drawn by the processor that also flies."""
 HOVER = "three-dragonflies-poke"
 OTHER = "drop-open-loop"
 """Opened in between, so that whatever was done to the other is forgotten."""
@@ -24,7 +21,6 @@ class Watched:
         self.page = page
         self.complaints: list[str] = []
         page.set_default_timeout(PATIENCE)
-        page.add_init_script(SELDOM)
         page.on("console", lambda message: self._heard(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: self._heard(str(error)))
 
