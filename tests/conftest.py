@@ -1,4 +1,4 @@
-"""Set up before any test imports skyrig: array shapes are checked, plots need no screen, compiling is quick."""
+"""Set up before any test imports skyrig: shapes are checked, plots need no screen, compiling is quick."""
 
 import contextlib
 import ctypes

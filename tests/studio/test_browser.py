@@ -13,7 +13,7 @@ from skyrig.flight.frames import of_flight
 from skyrig.runs import fly
 from skyrig.scenario import load
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 KINDS = ("drop-open-loop", "winch-reel-up", "three-mixed-links", "two-dragonflies-bar", "six-dragonflies-box")
 """A point mass, a winch, links, a bar, and a box under another number of cables."""

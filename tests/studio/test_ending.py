@@ -7,8 +7,11 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from bare_client import Bare, bare
 from waiting import SAFETY, until
+
+pytestmark = pytest.mark.slow
 
 WAITS = """
 import signal, time
