@@ -1,9 +1,14 @@
-"""Set up before any test imports skyrig: array shapes are checked, plots need no screen."""
+"""Set up before any test imports skyrig: shapes are checked, plots need no screen, compiling is quick."""
 
+import contextlib
+import ctypes
+import gc
 import importlib
 import os
 import resource
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
@@ -18,6 +23,15 @@ os.environ["SKYRIG_KEEP_PROGRAMS"] = "0"
 importlib.import_module("skyrig.programs")
 del os.environ["SKYRIG_KEEP_PROGRAMS"]
 
+# Tests compile hundreds of programs and fly each for seconds at most, so most of their time would go into
+# making machine code faster. Processes that tests start do the same, so that they give the same bits. Way
+# out, to try what users fly: XLA_FLAGS=--xla_backend_optimization_level=3.
+LEVEL = "xla_backend_optimization_level"
+if LEVEL not in os.environ.get("XLA_FLAGS", ""):
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --{LEVEL}=0".strip()
+# However small, what one process compiled the next one need not.
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+
 # A compiled function's first example takes seconds, so no deadline; CI tries the same examples each time.
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
@@ -25,6 +39,28 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 MEMORY: list[int] = []
 """Of every worker, at most (kiB)."""
+FULL = 1.5
+"""A process that holds more than this (GiB) after a test forgets what it compiled."""
+
+
+@pytest.fixture(autouse=True)
+def forgotten():
+    """Let compiled programs go once they take up much memory: what is needed again is read from the disk."""
+    yield
+    if held() > FULL:
+        importlib.import_module("jax").clear_caches()
+        gc.collect()
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)
+
+
+def held() -> float:
+    """Memory that this process has now (GiB)."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return pages * resource.getpagesize() / 2**30
 
 
 def pytest_sessionfinish(session):

@@ -51,7 +51,7 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     for arguments in commands(text):
         command = [str(Path(sys.executable).with_name("skyrig")), *arguments]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
         assert ran.returncode == 0, f"$ skyrig {shlex.join(arguments)}\n{ran.stdout}{ran.stderr}"
 
 

@@ -281,7 +281,7 @@ for name in ("gym", "teams", "sb3"):
         print(error)
 """
     ran = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True
     )
     said = ran.stdout.splitlines()
     assert len(said) == 3 and all("is missing: pip install 'skyrig[rl]' brings it." in line for line in said)

@@ -87,5 +87,5 @@ def test_the_example_learns_a_little_and_its_policy_flies(
         *("fly", "one-dragonfly-hover", "--set", "duration=0.2"),
         *("--controller", f"{tmp_path / 'policy.py'}:Policy", "--out", str(tmp_path / "flight")),
     ]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -44,9 +44,10 @@ def flight(scenario: Scenario) -> Flight:
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([SKYRIG, *arguments], cwd=folder, capture_output=True, text=True, timeout=600)
+    return subprocess.run([SKYRIG, *arguments], cwd=folder, capture_output=True, text=True, timeout=300)
 
 
+@pytest.mark.slow
 def test_the_command_line_flies_it_and_its_flight_needs_the_file_no_more(folder: Path) -> None:
     ran = run(folder, "fly", "band.yaml", "--with", "mine.py", "--duration", "0.5")
     assert ran.returncode == 0, ran.stderr
@@ -77,6 +78,7 @@ def test_a_batch_flies_as_each_alone(scenario: Scenario) -> None:
         assert many.metrics["position_rmse"][k] == pytest.approx(alone, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_element_acts_and_differentiates(scenario: Scenario) -> None:
     built = scenario.build()
     breeze, hover = built.elements["breeze"], built.hover
@@ -92,6 +94,7 @@ def test_the_element_acts_and_differentiates(scenario: Scenario) -> None:
     assert slope > 0 and slope == pytest.approx(apart / (2 * size), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_it_plays_in_the_studio_and_trains(scenario: Scenario) -> None:
     live = Live(scenario.build())
     frames, _ = live.advance()

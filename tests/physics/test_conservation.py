@@ -47,6 +47,7 @@ def rigs():
     return {"single": single, "three": triangle(), "six": box(6), "linked": linked}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["single", "three", "six", "linked"])
 def test_fourth_order(name):
     rig = rigs()[name]
@@ -97,6 +98,7 @@ def potential(rig, state):
     return rig.gravity * height
 
 
+@pytest.mark.slow
 def test_energy_balance_of_a_minute_of_swinging():
     rig = triangle()
     hover = trim(rig, [0, 0, 30.0])
@@ -112,6 +114,7 @@ def test_energy_balance_of_a_minute_of_swinging():
     assert stretch < 1e-9
 
 
+@pytest.mark.slow
 def test_momenta_without_gravity():
     rig = triangle(gravity=0.0)
     hover = trim(triangle(), [0, 0, 0.0])

@@ -193,6 +193,7 @@ def test_a_batch_flies_as_each_alone(it: Sample, ends: dict[int, np.ndarray]) ->
     assert np.abs(places(it.rig, pick(end, 1)) - places(it.rig, alone)).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_gradients_agree_with_differences(it: Sample) -> None:
     weights = np.random.default_rng(2).standard_normal(3)
 

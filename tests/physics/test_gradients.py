@@ -11,6 +11,8 @@ from skyrig import Poke, Slung, rollout, trim
 from skyrig.rigs import Cable, Winch
 from skyrig.vehicles import airframe, payload
 
+pytestmark = pytest.mark.slow
+
 
 def central(function, x, h):
     return (function(x + h) - function(x - h)) / (2 * h)

@@ -70,7 +70,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     assert line.startswith("Studio: http://127.0.0.1:"), line
     yield line.split()[1]
     process.send_signal(signal.SIGINT)
-    rest, _ = process.communicate(timeout=600)
+    rest, _ = process.communicate(timeout=300)
     assert process.returncode == 0 and rest == "Studio ended.\n"
     assert (folder / "errors").read_text() == ""
 

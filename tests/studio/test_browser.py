@@ -13,7 +13,7 @@ from skyrig.flight.frames import of_flight
 from skyrig.runs import fly
 from skyrig.scenario import load
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 KINDS = ("drop-open-loop", "winch-reel-up", "three-mixed-links", "two-dragonflies-bar", "six-dragonflies-box")
 """A point mass, a winch, links, a bar, and a box under another number of cables."""
@@ -232,7 +232,7 @@ def test_a_rig_that_nobody_knows_plays_offline(browser: Any, tmp_path: Path) -> 
     it = Watched(context.new_page())
     it.page.goto(file.as_uri())
     it.wait("band-1", "it.includes('2.00 N')")
-    still = it.page.locator("canvas").screenshot(timeout=180_000)
+    still = it.page.locator("canvas").screenshot(timeout=PATIENCE)
     it.page.evaluate(
         """() => { const s = document.querySelector('[data-player="time"]'); s.value = 1.5;
         s.dispatchEvent(new Event('input')); }"""
@@ -241,7 +241,7 @@ def test_a_rig_that_nobody_knows_plays_offline(browser: Any, tmp_path: Path) -> 
     it.wait("band-1", "it.includes('cut')")
     it.wait("band-0", "it.includes('3.50 N')")
     assert it.number("z") == pytest.approx(1.15, abs=2e-3)
-    assert it.page.locator("canvas").screenshot(timeout=180_000) != still
+    assert it.page.locator("canvas").screenshot(timeout=PATIENCE) != still
     it.shoot("anything")
     assert it.complaints == []
     context.close()

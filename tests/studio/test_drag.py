@@ -12,7 +12,7 @@ from skyrig.studio.camera import FOV, stand, surroundings
 from skyrig.studio.live import Live
 from skyrig.studio.tab_hands import HANDLE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 FAR = 0.4
 """How far the handle is dragged (m)."""

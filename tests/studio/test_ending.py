@@ -7,8 +7,11 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from bare_client import Bare, bare
 from waiting import SAFETY, until
+
+pytestmark = pytest.mark.slow
 
 WAITS = """
 import signal, time
@@ -25,12 +28,12 @@ main()
 
 
 def _answer(client: Bare) -> str:
-    """What the page says a second after Open was pressed once more.
+    """What the page says a while after Open was pressed once more.
 
-    Earlier answers come in any order, and go where a scenario is opened meanwhile.
+    Earlier answers come in any order, and what was said before the first flight was ready is taken back.
     """
     client.put("Open", True)
-    time.sleep(1.0)
+    time.sleep(0.5)
     return client.said
 
 

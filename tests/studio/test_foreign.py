@@ -12,7 +12,7 @@ from websockets.sync.server import serve
 
 from skyrig.studio.app import Studio
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 TRY = """address => new Promise(done => {
     const socket = new WebSocket(address, PROTOCOL);

@@ -27,6 +27,7 @@ def flown(live: Live, seconds: float) -> tuple[Frames, list]:
     return from_parts(whole, frames[0].units), found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, changes",
     [

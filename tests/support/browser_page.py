@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 ARTEFACTS = Path(__file__).parents[2] / "artefacts"
-PATIENCE = 300_000
+PATIENCE = 120_000
 """How long a page may take (ms): compiling, and drawing without a graphics card, is slow at times."""
 HOVER = "three-dragonflies-poke"
 OTHER = "drop-open-loop"

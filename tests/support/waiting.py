@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-SAFETY = 900.0
-"""How long to wait for what never comes (s): far longer than the slowest machine takes for what does come."""
+SAFETY = 120.0
+"""How long to wait for what never comes (s): several times longer than a slow machine takes for what does."""
 
 
 def until(true: Callable[[], Any]) -> None:

@@ -339,7 +339,7 @@ def test_looking_at_scenarios_never_imports_jax(arguments: list[str]) -> None:
         "print(sorted({'jax', 'equinox', 'matplotlib', 'scipy'} & set(sys.modules)), file=sys.stderr)"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=600
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=300
     )
     assert ran.returncode == 0 and ran.stderr.strip() == "[]", ran.stderr
 
@@ -347,7 +347,7 @@ def test_looking_at_scenarios_never_imports_jax(arguments: list[str]) -> None:
 def test_the_command_itself_refuses_without_a_traceback(here: Path) -> None:
     (here / "bad.yaml").write_text(GOOD.replace("length: 0.5", "length: -0.5"))
     command = [sys.executable, "-m", "skyrig", "fly", "bad.yaml"]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == "bad.yaml: rig.cables.length must be a number above 0 (m), not -0.5.\n"
     assert [path.name for path in here.iterdir()] == ["bad.yaml"]

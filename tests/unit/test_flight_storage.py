@@ -63,7 +63,7 @@ def test_numpy_alone_reads_it(tmp_path: Path) -> None:
         "assert json.loads(str(d['header']))['groups'] == {'payload': 1, 'vehicles': 2}"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, timeout=600
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, timeout=300
     )
     assert ran.returncode == 0, ran.stderr
     kinds = json.loads(ran.stdout)

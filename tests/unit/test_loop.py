@@ -203,6 +203,7 @@ def test_a_flight_that_diverges_says_when_and_which_body(single):
         flown(single, Function(mad))
 
 
+@pytest.mark.slow
 def test_more_events_than_a_chunk_has_room_for_are_all_found(single, monkeypatch):
     from skyrig.sim import chunked, stepper
 

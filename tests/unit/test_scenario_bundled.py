@@ -115,7 +115,7 @@ def test_reading_checking_and_describing_need_no_jax() -> None:
         "s.load('figure-8').with_overrides({'seed': 3}).to_yaml(); "
         "print(sorted({'jax', 'equinox', 'matplotlib', 'scipy'} & set(sys.modules)))"
     )
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
     assert ran.stdout.strip() == "[]", ran.stdout + ran.stderr
 
 
