@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from skyrig.algebra import multiply
+from skyrig.algebra import dot, multiply
 from skyrig.control.actuators import Actuators, Produced
 from skyrig.control.interface import Command, Controller, Measurement, Noise, Target
 from skyrig.rigs.bodies import Bodies
@@ -62,7 +62,7 @@ def blurred(seen: Measurement, noise: Noise, shake: Float[Array, "4 3 bodies *ba
 
 def _blurred(bodies: Bodies, noise: Noise, shake: Array) -> Bodies:
     turn = noise.attitude * shake[2] / 2
-    square = (turn * turn).sum(0)
+    square = dot(turn, turn)
     size = jnp.sqrt(jnp.where(square > 0, square, 1.0))
     sinc = jnp.where(square > 0, jnp.sin(size) / size, 1.0)
     small = jnp.concatenate([jnp.where(square > 0, jnp.cos(size), 1.0)[None], sinc * turn])

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Array
 
-from skyrig.algebra import as_jax
+from skyrig.algebra import as_jax, written_out
 from skyrig.control.interface import Measurement, Target
 from skyrig.control.stepped import Given
 from skyrig.programs import Program, Shapes
@@ -260,7 +260,8 @@ def _fly_rows(
         after, table, log = _flown(*(it.layout.unpack(row) for it, row in zip(given, rows, strict=True)))
         return carry.layout.pack(after), table, Packing.of(log, REAL).pack(log)
 
-    return in_one_kernel(stretch.rows[0] >= 0, fly, *(it.rows for it in given))
+    with written_out():
+        return in_one_kernel(stretch.rows[0] >= 0, fly, *(it.rows for it in given))
 
 
 _program = Program(_fly_rows, lambda *given: (0, 0, 0))
