@@ -13,7 +13,7 @@ import numpy.typing as npt
 from skyrig import checks
 from skyrig.control.held import HeldCommands
 from skyrig.control.interface import Controller
-from skyrig.control.stepped import HANDED, Given, Seen, Wanted, answer, command_of, looks, seen_of
+from skyrig.control.stepped import HANDED, Given, Seen, Wanted, answer, command_of, looks
 from skyrig.errors import InputError
 from skyrig.flight.flight import Flight
 from skyrig.flight.metrics import metrics
@@ -106,7 +106,7 @@ class Session:
 
     def sense(self) -> Seen:
         """What is measured now, with the scenario's noise: the same however often it is asked for."""
-        return seen_of(self._ready().measurement)
+        return self._ready().seen
 
     def step(
         self,
@@ -156,7 +156,7 @@ class Session:
                 stepper.give(self._of_rates(stepper, thrust, rates) if fixed is None else fixed)
             else:
                 now = float(stepper.job.ticks[stepper.tick])
-                stepper.give(answer(self._flying, now, self.target, stepper.measurement))
+                stepper.give(answer(self._flying, now, self.target, stepper.seen))
             if stepper.trouble:
                 flown_so_far(stepper)  # it raises what happened
             if self.pace is not None:
@@ -221,7 +221,7 @@ class Session:
         n = self._count
         pushes = checks.numbers("thrust", thrust, (n,))
         wanted = checks.numbers("rates", rates, (n, 3))
-        rate = np.asarray(stepper.measurement.vehicles.rate).T
+        rate = stepper.seen.vehicles.rate
         inertia = np.stack([frame.inertia for frame in self.built.team.airframes])
         spin = (wanted - rate) / max(0.04, 2 / self.scenario.spec.loop.control_rate)
         turning = np.einsum("nij,nj->ni", inertia, rate)

@@ -143,7 +143,7 @@ def closed_loop(
     while not (stepper.done or stepper.trouble):
         tick = stepper.tick
         wanted = looks(pilot.target, tick)
-        stepper.give(answer(controller, float(job.ticks[tick]), wanted, stepper.measurement))
+        stepper.give(answer(controller, float(job.ticks[tick]), wanted, stepper.seen))
         told(stepper.time)
     return flown_so_far(stepper)
 
