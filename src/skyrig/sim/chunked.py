@@ -58,15 +58,18 @@ class Chunks:
         job: What is flown.
         pilot: Who flies it.
         keep: Whether all steps are kept, for `record`.
+        tick: Where in the flight it begins, its state being the job's.
     """
 
-    def __init__(self, job: Job, pilot: Pilot, keep: bool = True) -> None:
+    def __init__(self, job: Job, pilot: Pilot, keep: bool = True, tick: int = 0) -> None:
         self.job, self.pilot, self.keep = job, pilot, keep
+        self.since = tick
         self.logs: list[tuple[int, Log]] = []
         self.trouble = False
         """Whether the flight stopped making sense."""
         self._cursor = Cursor(job.planned)
-        self._start, self._limit = 0, STEPS
+        self._first = self._start = self._cursor.row_of(tick)
+        self._limit = STEPS
         plan, real = job.planned.plan, job.plant.like(job.state).dtype
         self._plan = _padded((plan.time, plan.dt, plan.hold, plan.act, plan.tick), REAL, STEPS)
         self._ticks = _padded((pilot.times, pilot.target, pilot.shake), real, TICKS + 1)
@@ -78,14 +81,13 @@ class Chunks:
         self._carry, self._sight = Packing.of(carry, REAL), sight_of(carry)
         first = Packing.of(row[0], real).width
         self._bodies = slice(first, first + Packing.of(row[1].bodies, real).width)
-        self._table = np.empty((self._cursor.count if keep else 0, self._row.width), real)
+        self._table = np.empty((self._cursor.count - self._first if keep else 0, self._row.width), real)
         begin = packed(eqx.tree_at(lambda it: it.state, jax.tree.map(blank, carry), job.state))
         fixed = packed(constants)
         self._constants, self._now = fixed.rows, begin.rows
         self._numbers = np.asarray(begin.rows)
         self._known = False
-        part = self._part(slice(0, 0), slice(0, 0), slice(0, 0))
-        self._fly = _program.ready(fixed, begin, part)
+        self._fly = _program.ready(fixed, begin, self._part(*self._here))
 
     @property
     def tick(self) -> int:
@@ -115,9 +117,9 @@ class Chunks:
     @property
     def seen(self) -> Seen:
         """What is measured now, with noise."""
-        if self._start == 0 and not self._known:
+        if self._start == self._first and not self._known:
             # no steps, but there is something to see
-            self._now, self._known = self._called(slice(0, 0), slice(0, 0), slice(0, 0))[0], True
+            self._now, self._known = self._called(*self._here)[0], True
             self._numbers = np.asarray(self._now)
         return self._sight(self._numbers)
 
@@ -129,17 +131,17 @@ class Chunks:
             return
         so_far = self._cursor.so_far
         if self.tick + ticks < so_far[-1]:
-            last = int(np.searchsorted(so_far, self.tick + ticks, side="right")) - 1
+            last = self._cursor.row_of(self.tick + ticks)
         while self._start < last and not self.trouble:
             self._chunk(last)
 
     def record(self) -> Record:
         """All steps flown, rows in front."""
-        return self._row.unpack(self._table[: self._start])[1]
+        return self._row.unpack(self._table[: self._start - self._first])[1]
 
     def saved(self) -> tuple[Any, ...]:
         """All of this flight so far, for `restore`."""
-        table = self._table[: self._start].copy()
+        table = self._table[: self._start - self._first].copy()
         return self._start, self.trouble, self._numbers.copy(), table, tuple(self.logs)
 
     def restore(self, saved: tuple[Any, ...]) -> None:
@@ -163,7 +165,12 @@ class Chunks:
         self._start = steps.stop
         self.trouble = bool(numbers[1] != OK or not np.isfinite(rows[:, self._bodies].sum()))
         if self.keep:
-            self._table[steps] = rows
+            self._table[steps.start - self._first : steps.stop - self._first] = rows
+
+    @property
+    def _here(self) -> tuple[slice, slice, slice]:
+        """No steps at all, where the flight is now."""
+        return slice(self._start, self._start), slice(self.tick, self.tick), slice(0, 0)
 
     def _called(self, steps: slice, ticks: slice, intervals: slice) -> Any:
         part = self._part(steps, ticks, intervals)
@@ -174,7 +181,7 @@ class Chunks:
         def cut(whole: Packed, first: int, count: int) -> Packed:
             return Packed(whole.rows[first : first + count], whole.layout)
 
-        fresh, counts = self._start == 0, (steps.stop - steps.start, ticks.stop - ticks.start)
+        fresh, counts = self._start == self._first, (steps.stop - steps.start, ticks.stop - ticks.start)
         return Part(
             cut(self._plan, steps.start, STEPS),
             cut(self._ticks, ticks.start, TICKS + 1),

@@ -16,6 +16,10 @@ class Cursor:
         self.hold = np.asarray(planned.plan.hold)[: self.count]
         self.so_far = np.concatenate([[0], np.cumsum(tick >= 0)])
 
+    def row_of(self, tick: int) -> int:
+        """The step with which a tick begins."""
+        return 0 if tick == 0 else int(np.searchsorted(self.so_far, tick, side="right")) - 1
+
     def chunk(self, start: int, steps: int, ticks: int, intervals: int) -> tuple[slice, slice, slice]:
         """Rows of steps, ticks and intervals of the chunk from `start` on with at most so many of each."""
         hold, so_far = self.hold, self.so_far

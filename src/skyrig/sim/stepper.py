@@ -73,11 +73,12 @@ class Stepper:
         job: What is flown.
         pilot: Who flies it: a controller that passes on what it is given.
         keep: Whether all steps are kept, for `record`.
+        tick: Where in the flight it begins, its state being the job's.
     """
 
-    def __init__(self, job: Job, pilot: Pilot, keep: bool = True) -> None:
+    def __init__(self, job: Job, pilot: Pilot, keep: bool = True, tick: int = 0) -> None:
         self.job, self.pilot, self.keep = job, pilot, keep
-        self.tick = 0
+        self.tick = self.since = tick
         self.tables: list[Numbers] = []
         self.logs: list[tuple[int, Log]] = []
         plan = job.planned.plan
@@ -91,7 +92,8 @@ class Stepper:
         self._block = (0, 0, np.zeros((0, 0)))
         self._programs: dict[tuple[bool, bool], Callable[..., Any]] = {}
         given = by_hand(job.plant.rig.count)
-        first = self._stretches(np.zeros(1, int), np.zeros(1, int), True)
+        here = self._starts[tick : tick + 1]
+        first = self._stretches(here, here, True)
         constants = (job.plant, autopilot_of(pilot), plan.acts)
         now = jax.tree.map(lambda leaf: leaf[0], first)
         row, log, carry = shapes_of(constants, job.state, _pilot(constants[1], now, given), ROOM)
@@ -141,7 +143,7 @@ class Stepper:
     @property
     def trouble(self) -> bool:
         """Whether the flight stopped making sense."""
-        return self._numbers[1] != OK
+        return bool(self._numbers[1] != OK)
 
     def saved(self) -> tuple[Any, ...]:
         """All of this flight so far, for `restore`."""
