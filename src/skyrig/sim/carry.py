@@ -6,7 +6,6 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
@@ -49,7 +48,7 @@ def layout_of(constants: Constants, state: PlantState, pilot: Pilot, room: int) 
     plant = constants[0]
     log = Log.empty(plant, state, room, sides=True)
     carry = Carry(log.count, log.trouble, measure(plant.rig, state.rig), state, pilot.begin(plant, state))
-    return first_row(plant, state, pilot), log, carry
+    return first_row(plant, state, pilot, states=False), log, carry
 
 
 shapes_of = Shapes(layout_of)
@@ -61,16 +60,17 @@ def sight_of(carry: Carry) -> Sight:
     return Sight(layout.unpack(np.arange(first, first + layout.width)))
 
 
-def blank(leaf: Any) -> Any:
-    """Zeros of the same kind."""
-    return np.zeros(leaf.shape, leaf.dtype)
+def begun(carry: Carry, state: PlantState) -> Packed:
+    """What is carried into a flight's first call, all but the state blank; from the shapes of it."""
+    layout, before = Packing.of(carry, REAL), 2 + Packing.of(carry.seen, REAL).width
+    row, known = np.zeros(layout.width), packed(state).rows
+    row[before : before + len(known)] = known
+    return Packed(row, layout)
 
 
 def packed(tree: Any) -> Packed:
-    """A tree as a row of float64, on the device."""
+    """A tree as a row of float64, in NumPy."""
     layout = Packing.of(tree, REAL)
-    return Packed(jnp.asarray(layout.pack(jax.tree.map(_plain, tree))), layout)
-
-
-def _plain(leaf: Any) -> Any:
-    return np.asarray(leaf) if hasattr(leaf, "dtype") else leaf
+    leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(tree) if hasattr(leaf, "dtype")]
+    row = [leaf.astype(REAL, copy=False).reshape(-1) for leaf in leaves]
+    return Packed(np.concatenate(row) if row else np.zeros(0), layout)

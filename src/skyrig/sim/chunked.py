@@ -17,7 +17,7 @@ from jaxtyping import Array
 from skyrig.algebra import as_jax
 from skyrig.control.stepped import Seen
 from skyrig.programs import Program
-from skyrig.sim.carry import REAL, Carry, autopilot_of, blank, packed, shapes_of, sight_of
+from skyrig.sim.carry import REAL, Carry, autopilot_of, begun, packed, shapes_of, sight_of
 from skyrig.sim.chunks import Cursor
 from skyrig.sim.driver import Record, drive_packed
 from skyrig.sim.log import LOG_FULL, OK, Log
@@ -79,13 +79,11 @@ class Chunks:
         row, log, carry = shapes_of(constants, job.state, pilot, ROOM)
         self._row, self._log = Packing.of(row, real), Packing.of(log, REAL)
         self._carry, self._sight = Packing.of(carry, REAL), sight_of(carry)
-        first = Packing.of(row[0], real).width
-        self._bodies = slice(first, first + Packing.of(row[1].bodies, real).width)
+        self._bodies = slice(0, Packing.of(row[1].bodies, real).width)
         self._table = np.empty((self._cursor.count - self._first if keep else 0, self._row.width), real)
-        begin = packed(eqx.tree_at(lambda it: it.state, jax.tree.map(blank, carry), job.state))
-        fixed = packed(constants)
-        self._constants, self._now = fixed.rows, begin.rows
-        self._numbers = np.asarray(begin.rows)
+        begin, fixed = begun(carry, job.state), packed(constants)
+        self._constants, self._now = as_jax(fixed.rows), begin.rows
+        self._numbers = begin.rows
         self._known = False
         self._fly = _program.ready(fixed, begin, self._part(*self._here))
 
@@ -226,7 +224,7 @@ def _fly_part(constants: Packed, carry: Packed, part: Part) -> tuple[Array, Arra
     memory = Packed.of(before.memory, plant.like(before.state).dtype)
     pilot = resumed(fresh > 0, memory, pilot, plant, before.state)
     room = Log.empty(plant, before.state, part.room, sides=True)
-    final, memory, log, kept = drive_packed(plant, before.state, pilot, plan, room)
+    final, memory, log, kept = drive_packed(plant, before.state, pilot, plan, room, states=False)
     shake = part.ticks.row(ticks)[2]
     seen = blurred(measure(plant.rig, final.rig), autopilot.noise, shake)
     after = Carry(log.count, log.trouble, seen, final, memory.tree())

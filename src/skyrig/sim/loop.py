@@ -11,7 +11,6 @@ import jax
 import numpy as np
 import numpy.typing as npt
 
-from skyrig.algebra import as_jax
 from skyrig.brief import brief
 from skyrig.control.held import HeldCommands
 from skyrig.control.interface import Controller
@@ -216,4 +215,4 @@ def _joined(logs: list[tuple[int, Log]]) -> Log:
     step, offset, located, (reset, sides) = jax.tree.map(lambda *each: np.concatenate(each), *parts)
     count = np.asarray(len(step), np.int32)
     columns = (step, offset, located, reset, sides, count, logs[-1][1].trouble)
-    return Log(*jax.tree.map(as_jax, columns))
+    return jax.tree.unflatten(jax.tree.structure(logs[-1][1]), jax.tree.leaves(columns))

@@ -73,6 +73,8 @@ class Plant(eqx.Module):
 
     def start(self, rig_state: Any) -> PlantState:
         """Everything at a flight's start, the rig being at `rig_state`."""
+        if not self.elements and self.motors is None:
+            return PlantState(rig_state, None, {})
         bodies = self.rig.bodies(rig_state)
         memories = {name: element.start(bodies) for name, element in self.elements.items()}
         rotors = None

@@ -21,7 +21,7 @@ from skyrig.algebra import as_jax, written_out
 from skyrig.control.interface import Target
 from skyrig.control.stepped import Given, Seen
 from skyrig.programs import Program
-from skyrig.sim.carry import REAL, Carry, Constants, autopilot_of, blank, packed, shapes_of, sight_of
+from skyrig.sim.carry import REAL, Carry, Constants, autopilot_of, begun, packed, shapes_of, sight_of
 from skyrig.sim.driver import Record, drive_packed
 from skyrig.sim.kernel import in_one_kernel
 from skyrig.sim.log import LOG_FULL, NOT_FINITE, OK, Log
@@ -102,15 +102,13 @@ class Stepper:
         self._sight = sight_of(carry)
         self._width = self._carry.width
         self._rest = self._width + self._room * self._row.width
-        begin = eqx.tree_at(lambda it: it.state, jax.tree.map(blank, carry), job.state)
-        fixed, start, stretch = (packed(tree) for tree in (constants, begin, now))
-        room = np.zeros(self._rest + self._log.width - self._width)
-        start = Packed(np.concatenate([np.asarray(start.rows), room]), start.layout)
-        self._packs = [fixed, start, stretch]
+        begin, room = begun(carry, job.state), np.zeros(self._rest + self._log.width - self._width)
+        begin = Packed(np.concatenate([begin.rows, room]), begin.layout)
+        self._packs = [packed(constants), begin, packed(now)]
         self._fly = self._programs[False, False] = _program.ready(*self._packs, packed(given))
         # nothing is flown yet, but the pilot's memory begins and there is something to see
         rows = [it.rows for it in (*self._packs, packed(given))]
-        self._constants = rows[0]
+        self._constants = as_jax(rows[0])
         (self._now,) = self._fly(*rows)
         self._numbers = np.asarray(self._now)
 
@@ -157,7 +155,7 @@ class Stepper:
     def give(self, given: Given) -> None:
         """Fly to the next tick with a command that was decided elsewhere."""
         if given.form not in self._programs:
-            like = packed(jax.tree.map(blank, Target(None, None, given.command())))
+            like = packed(Target(None, None, given.command()))
             self._programs[given.form] = _program.ready(*self._packs, like)
         self._fly, target = self._programs[given.form], given.row()
         first, last = self._bounds[self.tick], self._bounds[self.tick + 1]
@@ -240,7 +238,7 @@ def _flown(constants: Constants, carry: Carry, stretch: Stretch, target: Target)
     steps = jnp.arange(stretch.dt.shape[0], dtype=jnp.int32)
     plan = Plan(stretch.time, stretch.dt, steps, stretch.act, stretch.tick, acts)
     room = Log.empty(plant, state, stretch.room, sides=True)
-    final, memory, log, kept = drive_packed(plant, state, pilot, plan, room)
+    final, memory, log, kept = drive_packed(plant, state, pilot, plan, room, states=False)
     seen = blurred(measure(plant.rig, final.rig), autopilot.noise, stretch.next_shake)
     finite = jnp.isfinite(Packed.of(seen, REAL).rows.sum())
     trouble = jnp.where(finite | (log.trouble != OK), log.trouble, NOT_FINITE)
