@@ -7,7 +7,11 @@ Arrays that people hand in or get back have xyz last, as usual.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import functools
+import operator
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from functools import lru_cache, wraps
 from typing import Any, TypeVar
 
@@ -17,12 +21,67 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array
 
+from skyrig.switches import set_dispatch
+
 Made = TypeVar("Made")
+
+set_dispatch()
 
 
 def dot(a: Array, b: Array) -> Array:
     """Scalar product over the leading axis."""
-    return (a * b).sum(0)
+    return total(a * b)
+
+
+_WRITTEN_OUT: ContextVar[bool] = ContextVar("written_out", default=False)
+SHORT = 8
+"""Most terms of a sum that is written out."""
+
+
+@contextlib.contextmanager
+def written_out() -> Iterator[None]:
+    """Trace short sums (and maxima, and the like) as terms instead of as reductions.
+
+    At every call XLA's CPU programs allocate memory three times for every reduction in them, some 0.3 us,
+    whether it is reached or not. That is most of what calling a program of a single step costs; programs of
+    many steps, and batches, are faster with reductions, which XLA turns into better loops.
+    """
+    before = _WRITTEN_OUT.set(True)
+    try:
+        yield
+    finally:
+        _WRITTEN_OUT.reset(before)
+
+
+def _terms(values: Array, axis: int = 0) -> list[Array] | None:
+    """What is to be written out along an axis; None where it shall be a reduction."""
+    if not _WRITTEN_OUT.get() or not 0 < values.shape[axis] <= SHORT:
+        return None
+    return [values[(slice(None),) * axis + (k,)] for k in range(values.shape[axis])]
+
+
+def total(values: Array, axis: int = 0) -> Array:
+    """Sum over an axis; see `written_out`."""
+    terms = _terms(values, axis)
+    return values.sum(axis) if terms is None else functools.reduce(operator.add, terms)
+
+
+def anywhere(flags: Array) -> Array:
+    """Whether any flag along the leading axis is set; see `written_out`."""
+    terms = _terms(flags)
+    return jnp.any(flags, axis=0) if terms is None else functools.reduce(operator.or_, terms)
+
+
+def largest(values: Array) -> Array:
+    """The largest along the leading axis; see `written_out`."""
+    terms = _terms(values)
+    return jnp.max(values, axis=0) if terms is None else functools.reduce(jnp.maximum, terms)
+
+
+def smallest(values: Array) -> Array:
+    """The smallest along the leading axis; see `written_out`."""
+    terms = _terms(values)
+    return jnp.min(values, axis=0) if terms is None else functools.reduce(jnp.minimum, terms)
 
 
 def cross(a: Array, b: Array) -> Array:
@@ -32,12 +91,12 @@ def cross(a: Array, b: Array) -> Array:
 
 def apply(matrix: Array, vector: Array) -> Array:
     """Matrix times vector."""
-    return (matrix * vector[None]).sum(1)
+    return total(matrix * vector[None], 1)
 
 
 def apply_transposed(matrix: Array, vector: Array) -> Array:
     """Transposed matrix times vector: for a rotation, from the world into the body."""
-    return (matrix * vector[:, None]).sum(0)
+    return total(matrix * vector[:, None])
 
 
 def rotation_matrix(q: Array) -> Array:

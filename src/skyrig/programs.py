@@ -44,6 +44,7 @@ class Program:
         self._function, self._like = function, like
         self._plain: Any = eqx.filter_jit(function)
         self._known: dict[Any, Any] = {}
+        self._flat: dict[Any, Any] = {}
 
     def __call__(self, *arguments: Any) -> Any:
         """What the function gives for `arguments`; under JAX's transformations it is compiled as usual."""
@@ -68,7 +69,7 @@ class Program:
         def flat(*leaves: Any) -> tuple[Any, ...]:
             return tuple(jax.tree.leaves(self._function(*jax.tree.unflatten(structure, leaves))))
 
-        return jax.jit(flat)
+        return self._flat.setdefault(structure, jax.jit(flat))
 
     def _found(self, arguments: Any, leaves: list[Any], structure: Any) -> Any:
         kinds = tuple(_kind(leaf) for leaf in leaves)
@@ -134,6 +135,8 @@ def _classes(tree: Any) -> Iterator[str]:
     """The classes of all nodes but Python's own, and of leaves that are no arrays, by their full names."""
     children = jax.tree.leaves(tree, is_leaf=lambda node: node is not tree)
     leaf = len(children) == 1 and children[0] is tree
+    if not leaf and hasattr(tree, "layout") and hasattr(tree, "tree"):  # packed: what is in it counts
+        yield from _classes(tree.tree())
     if leaf and isinstance(tree, (np.ndarray, jax.Array)):
         return
     if leaf or type(tree) not in (tuple, list, dict, type(None)):

@@ -28,7 +28,6 @@ def set_defaults() -> None:
     os.environ["XLA_FLAGS"] = flags.strip()
     wanted = {
         "JAX_ENABLE_X64": "1",
-        "JAX_CPU_ENABLE_ASYNC_DISPATCH": "0",
         "JAX_COMPILATION_CACHE_DIR": str(cache_folder() / "jax"),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.3",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
@@ -39,6 +38,19 @@ def set_defaults() -> None:
         os.environ[name] = value
         if "jax" in sys.modules:
             _configure(name.lower(), value)
+    if "jax" in sys.modules:
+        set_dispatch()
+
+
+def set_dispatch() -> None:
+    """Have JAX run a call at once, in the thread that asks for it, unless JAX_CPU_ENABLE_ASYNC_DISPATCH=1.
+
+    Handing a call of some microseconds to another thread doubles what it costs. JAX does not read this from
+    the environment, and takes it only before its first array is made: so those modules of ours call this that
+    are imported before any.
+    """
+    if os.environ.get("JAX_CPU_ENABLE_ASYNC_DISPATCH", "0") in ("0", "false", "False"):
+        _configure("jax_cpu_enable_async_dispatch", "0")
 
 
 def cache_folder() -> Path:

@@ -28,7 +28,7 @@ def _same(one: skyrig.Flight, other: skyrig.Flight) -> None:
         assert np.array_equal(track.attitude, other.bodies[group].attitude)
     assert one.signals.keys() == other.signals.keys()
     for name, signal in one.signals.items():
-        assert np.array_equal(signal.values, other.signals[name].values), name
+        np.testing.assert_array_equal(signal.values, other.signals[name].values, name)
     for group, track in one.measured.items():
         assert np.array_equal(track.position, other.measured[group].position)
     assert one.events == other.events
@@ -70,6 +70,45 @@ def test_the_scenarios_controller_flies_as_at_once_with_pokes_and_cuts() -> None
     flown = skyrig.fly(scenario)
     assert {event.kind for event in flown.events} >= {"poke", "cut", "slack"}
     _same(session.flight, flown)
+
+
+def test_commands_and_the_controller_take_turns_in_flight(tmp_path) -> None:
+    scenario = _scenario(duration=1.5)
+    alone = skyrig.fly(scenario)
+    session = skyrig.Session(scenario)
+    session.step(ticks=20)
+    before = session.sense()
+    session.step((np.full(1, 4.5), np.zeros((1, 3))), ticks=10)
+    saved = pickle.loads(pickle.dumps(session.save()))
+    session.step()
+    assert session.tick == 31
+    session.step(ticks=119)
+    flight = session.flight
+    assert session.done and np.array_equal(flight.times, alone.times)
+    first = flight.times <= 0.2
+    for group, track in flight.bodies.items():
+        # until the commands come it is the same flight, then another, without a jump
+        assert np.array_equal(track.position[first], alone.bodies[group].position[first])
+        assert np.abs(np.diff(track.position, axis=0)).max() < 0.01
+    ticks = flight.inputs.times
+    by_hand = (ticks > 0.199) & (ticks < 0.299)
+    assert by_hand.sum() == 10 and (flight.inputs.commanded_thrust[by_hand] == 4.5).all()
+    assert (flight.inputs.commanded_thrust[~by_hand] != 4.5).all()
+    at = int(np.argmax(by_hand))
+    assert np.array_equal(before.payload.position, flight.measured["payload"].position[at, 0])
+    # too much thrust lifts it, and the controller brings it back
+    off = np.linalg.norm(flight.payload.position - flight.references["payload"].position[:, 0], axis=1)
+    assert off[flight.times <= 0.5].max() > 0.02 and off[-1] < 0.5 * off.max()
+
+    other = skyrig.Session(scenario)
+    other.restore(saved)
+    assert other.tick == 30
+    other.step(ticks=120)
+    _same(other.flight, flight)
+    # what the controller says of itself is not known while others fly; the flight can be kept all the same
+    told = flight.signals["cable_belief"].values
+    assert np.array_equal(np.isnan(told[:, 0]), by_hand)
+    _same(skyrig.Flight.load(flight.save(tmp_path / "turns.npz")), flight)
 
 
 def test_what_is_sensed_is_noisy_and_stays_the_same_until_the_next_step(steered) -> None:
@@ -124,7 +163,7 @@ def test_what_cannot_be_is_said_in_a_sentence(steered) -> None:
     session, _ = steered
     with pytest.raises(InputError, match="duration is over after 0.3 s"):
         session.step((np.ones(1), np.zeros((1, 3))))
-    with pytest.raises(InputError, match="cannot go over to its controller"):
+    with pytest.raises(InputError, match="duration is over after 0.3 s"):
         session.step()
     fresh = skyrig.Session(_scenario(), keep=False)
     with pytest.raises(InputError, match="one of command, rates and rotors"):

@@ -303,6 +303,8 @@ def test_own_controllers_are_remembered_and_their_errors_told(
         (["fly", "drop-open-loop", "--record-rate", "0"], "record.rate must be a number above 0 (Hz), not 0"),
         (["fly", "drop-open-loop", "--seed", "-1"], "seed must be a whole number at least 0, not -1"),
         (["fly", "drop-open-loop", "--out", "text.yaml"], "text.yaml is in the way"),
+        (["fly", "drop-open-loop", "--out", "text.yaml/below"], "cannot be written: Not a directory"),
+        (["fly", "drop-open-loop", "--out", "/proc/nowhere"], "cannot be written: No such file or directory"),
         (["fly", "drop-open-loop", "--controller", "mine.py"], "--controller must be FILE.py:NAME"),
         (["fly", "drop-open-loop", "--controller", "mine.py:Mine"], "must name a Python file"),
         (["plot", "nowhere"], "nowhere cannot be read: there is no such flight."),

@@ -10,6 +10,7 @@ from jaxtyping import Array
 from skyrig import Cable, Slung, airframe, payload, programs, rollout, trim
 from skyrig.programs import Program
 from skyrig.sim import Effort, openloop
+from skyrig.sim.packing import Packed
 
 
 @pytest.fixture
@@ -87,6 +88,12 @@ def test_what_is_not_skyrigs_own_is_not_kept(folder):
     given = Program(double, lambda own: own)(Own(jnp.ones(2)))
     np.testing.assert_array_equal(given.value, [2.0, 2.0])
     assert not folder.exists()
+    # nor where it lies packed in a row, beside what is no array; and one program serves every call
+    row = Packed.of((Own(jnp.ones(2)), jnp.tanh), jnp.float64)
+    program = Program(lambda it: (jnp.tanh(it.tree()[0].value) + it.tree()[1](0.0),), lambda it: (0,))
+    call = program.ready(row)
+    np.testing.assert_allclose(call(row.rows)[0], np.tanh([1.0, 1.0]))
+    assert not folder.exists() and program.ready(row) is call
 
 
 def test_without_a_folder_and_where_nothing_can_be_written_it_works_all_the_same(tmp_path, monkeypatch):

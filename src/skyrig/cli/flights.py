@@ -70,10 +70,11 @@ def fly(
         raise InputError(f"{out} is in the way: a folder is needed to write the flight to.")
 
     from skyrig.flight.drawing import Drawers
-    from skyrig.flight.folder import METRICS, REPORT, SCENARIO, place_for, whole_folder
+    from skyrig.flight.folder import METRICS, REPORT, SCENARIO, need_writable, place_for, whole_folder
     from skyrig.flight.storage import write_whole
 
     place, foreign = place_for(out / known.name)
+    need_writable(place)
     console = Console(highlight=False)
     with Drawers() if report else nullcontext() as drawers:
         flight = _flown(known, controller, place, debug)

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from skyrig import checks
-from skyrig.algebra import as_jax
+from skyrig.algebra import as_jax, largest, smallest, total
 from skyrig.control.interface import Command, axes, fitted
 from skyrig.errors import InputError
 from skyrig.vehicles import Airframe
@@ -109,10 +109,11 @@ class Actuators(eqx.Module):
 
         # in newtons of collective thrust: what each rotor leaves free below and above
         each = jnp.where(present & (lift > 0), lift, 1.0)
-        lowest = jnp.where(present, it.low / each, -jnp.inf).max(0)
-        highest = jnp.where(present, it.high / each, jnp.inf).min(0)
+        lowest = largest(jnp.where(present, it.low / each, -jnp.inf))
+        highest = smallest(jnp.where(present, it.high / each, jnp.inf))
         tilt = tilting / each
-        most, least = jnp.where(present, tilt, -jnp.inf).max(0), jnp.where(present, tilt, jnp.inf).min(0)
+        most = largest(jnp.where(present, tilt, -jnp.inf))
+        least = smallest(jnp.where(present, tilt, jnp.inf))
         need, room = most - least, highest - lowest
         tight = need > room
         tilt_share = jnp.where(tight, room / jnp.where(tight, need, 1.0), 1.0)
@@ -123,7 +124,7 @@ class Actuators(eqx.Module):
         space = jnp.maximum(jnp.where(twisting > 0, it.high - steady, steady - it.low), 0.0)
         size = jnp.abs(twisting)
         short = present & (size > space)
-        yaw_share = jnp.where(short, space / jnp.where(short, size, 1.0), 1.0).min(0)
+        yaw_share = smallest(jnp.where(short, space / jnp.where(short, size, 1.0), 1.0))
         made = jnp.clip(steady + yaw_share * twisting, it.low, it.high)
         return made, jnp.abs(made - asked) > 1e-9 * it.high
 
@@ -172,5 +173,5 @@ class Actuators(eqx.Module):
         """Thrust and moment that rotors make at these thrusts (N)."""
         it = fitted(self, rotors[0])
         share = it.efficiency if efficiency is None else efficiency
-        force = share * (it.mixing * rotors[None]).sum(1)
+        force = share * total(it.mixing * rotors[None], 1)
         return Produced(force[0], force[1:], rotors, saturated)

@@ -120,20 +120,33 @@ def looks(target: Target, tick: int) -> Wanted:
     return Wanted(one(target.payload), one(target.vehicles))
 
 
-def seen_of(measurement: Measurement) -> Seen:
-    """A measurement as a stepped controller is told it."""
+class Sight:
+    """Where in a row of numbers a measurement lies: from rows, what a stepped controller is told.
 
-    def one(bodies: Bodies) -> SeenBodies:
-        leaves = (bodies.position, bodies.velocity, bodies.attitude, bodies.rate)
-        return SeenBodies(*(np.asarray(leaf).T for leaf in leaves))
+    Args:
+        where: A measurement with places in the row instead of numbers.
+    """
 
-    payload = one(measurement.payload) if "payload" in measurement.bodies else None
-    return Seen(payload, one(measurement.vehicles), np.asarray(measurement.length))
+    def __init__(self, where: Measurement) -> None:
+        def one(bodies: Bodies) -> list[Any]:
+            leaves = (bodies.position, bodies.velocity, bodies.attitude, bodies.rate)
+            return [np.asarray(leaf).astype(int).T for leaf in leaves]
+
+        self._payload = one(where.payload) if "payload" in where.bodies else None
+        self._vehicles = one(where.vehicles)
+        length = where.readings.get("cable.length")
+        self._length = None if length is None else np.asarray(length).astype(int)
+        self._none = np.zeros(len(self._vehicles[0]))
+
+    def __call__(self, row: Numbers) -> Seen:
+        """What is seen in a row."""
+        payload = None if self._payload is None else SeenBodies(*(row[it] for it in self._payload))
+        vehicles = SeenBodies(*(row[it] for it in self._vehicles))
+        return Seen(payload, vehicles, self._none.copy() if self._length is None else row[self._length])
 
 
-def answer(controller: Callable[..., Any], t: float, target: Wanted, measurement: Measurement) -> Given:
+def answer(controller: Callable[..., Any], t: float, target: Wanted, seen: Seen) -> Given:
     """The controller's command, components first, checked."""
-    seen = seen_of(measurement)
     return command_of(controller(t, target, seen), len(seen.vehicles.position), t)
 
 

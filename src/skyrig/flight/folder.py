@@ -44,11 +44,29 @@ def place_for(wanted: Path) -> tuple[Path, list[str]]:
     raise AssertionError
 
 
+def need_writable(place: Path) -> None:
+    """Refuse a place that cannot be written to, before a flight is flown for it; nothing is left behind."""
+    draft = _draft_of(place.resolve())
+    missing = [it for it in draft.parents if not it.exists()]
+    try:
+        draft.mkdir(parents=True)
+    except OSError as error:
+        raise InputError(f"{place} cannot be written: {error.strerror}.") from None
+    finally:
+        for folder in (draft, *missing):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
+
+def _draft_of(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
+
+
 @contextmanager
 def whole_folder(place: Path) -> Iterator[Path]:
     """A new folder to write to, which takes the place of `place` when all is written, and not before."""
     target = place.resolve()
-    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
+    draft = _draft_of(target)
     try:
         draft.mkdir(parents=True)
         yield draft

@@ -41,6 +41,10 @@ def multiply(a: Series, b: Series) -> Series:
     n = min(len(a), len(b))
     xp = namespace(a, b)
     if xp is np:
+        if _still(a):  # as most attitudes are
+            return a[0] * b[:n]
+        if _still(b):
+            return a[:n] * b[0]
         out = a[0] * b[:n]  # laid out in memory as its factors are
         for j in range(1, n):
             out[j:] += a[j] * b[: n - j]
@@ -146,6 +150,13 @@ def derivatives(a: Series) -> Series:
 def from_derivatives(d: Series) -> Series:
     """Coefficients x^(k)/k! from derivatives x^(k), along the leading axis."""
     return d / _column(np.array([float(math.factorial(k)) for k in range(len(d))]), d)
+
+
+def _still(a: Series) -> bool:
+    """Whether a series does not move; one that does mostly shows it halfway."""
+    if a.ndim > 1 and a.shape[1] and a[1:, a.shape[1] // 2].any():
+        return False
+    return not a[1:].any()
 
 
 def _powers(base: Array, exponents: np.ndarray) -> Array:

@@ -12,6 +12,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from skyrig.algebra import anywhere, largest, total
+
 
 class Dense(NamedTuple):
     """A system written out."""
@@ -24,7 +26,7 @@ class Dense(NamedTuple):
 
     def times(self, vector: Array) -> Array:
         """The matrix times a vector."""
-        return (self.matrix * vector[None]).sum(1)
+        return total(self.matrix * vector[None], 1)
 
     def diagonal(self) -> Array:
         """Of the matrix."""
@@ -51,18 +53,18 @@ class Coupled(NamedTuple):
         """The rows and columns in `mask` solved, as `Dense.solve` does."""
         stiff = jnp.where(mask, 1 / self.own, 0.0)
         held = stiff * self.reach
-        matrix = self.inertia + (held[:, None] * self.reach[None]).sum(2)
-        motion = _solve(matrix, (sides[:, None] * held[None]).sum(2))
-        return stiff * (sides - (motion[:, :, None] * self.reach[None]).sum(1))
+        matrix = self.inertia + total(held[:, None] * self.reach[None], 2)
+        motion = _solve(matrix, total(sides[:, None] * held[None], 2))
+        return stiff * (sides - total(motion[:, :, None] * self.reach[None], 1))
 
     def times(self, vector: Array) -> Array:
         """The matrix times a vector."""
-        moved = (self.answer * vector[None]).sum(1)
-        return self.own * vector + (self.reach * moved[:, None]).sum(0)
+        moved = total(self.answer * vector[None], 1)
+        return self.own * vector + total(self.reach * moved[:, None])
 
     def diagonal(self) -> Array:
         """Of the matrix."""
-        return self.own + (self.reach * self.answer).sum(0)
+        return self.own + total(self.reach * self.answer)
 
 
 System = Dense | Coupled
@@ -120,8 +122,8 @@ def complementarity(
     n = q.shape[0]
     batch = q.shape[1:]
     precision = jnp.finfo(q.dtype).eps
-    tolerance = 64 * precision * jnp.max(jnp.abs(jnp.where(allowed, q, 0.0)), axis=0)
-    softest = 1 / jnp.max(fixed.diagonal(), axis=0)
+    tolerance = 64 * precision * largest(jnp.abs(jnp.where(allowed, q, 0.0)))
+    softest = 1 / largest(fixed.diagonal())
 
     def offending(active):
         z = fixed.solve(q[None], active)[0]
@@ -134,7 +136,7 @@ def complementarity(
 
     def pivot(carry):
         active, offence, fewest, patience, turn = carry
-        count = offence.sum(0)
+        count = total(offence.astype(fewest.dtype))
         better = count < fewest
         block = better | (patience > 0)
         last = offence & (jnp.cumsum(offence[::-1], axis=0)[::-1] == 1)
@@ -146,4 +148,4 @@ def complementarity(
     carry = (start, offending(start), jnp.full(batch, n + 1), jnp.full(batch, 3), 0)
     active, offence, *_ = jax.lax.while_loop(unsolved, pivot, carry)
     value = jnp.maximum(system.solve(side[None], active)[0], 0.0)
-    return Complementarity(value, active, ~jnp.any(offence, axis=0))
+    return Complementarity(value, active, ~anywhere(offence))

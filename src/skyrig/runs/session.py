@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 import numpy.typing as npt
 
 from skyrig import checks
+from skyrig.algebra import as_jax
 from skyrig.control.held import HeldCommands
 from skyrig.control.interface import Controller
-from skyrig.control.stepped import HANDED, Given, Seen, Wanted, answer, command_of, looks, seen_of
+from skyrig.control.stepped import HANDED, Given, Seen, Wanted, answer, command_of, looks
 from skyrig.errors import InputError
 from skyrig.flight.flight import Flight
 from skyrig.flight.metrics import metrics
@@ -34,9 +36,8 @@ class Saved:
 
     scenario: str
     """What is flown, as YAML."""
-    steered: bool
-    """Whether commands came from outside."""
-    content: Any
+    legs: tuple[tuple[bool, int, Any, Any], ...]
+    """Of every leg whether commands came from outside, its first tick, its first state, and all else."""
 
 
 class Session:
@@ -74,19 +75,22 @@ class Session:
         self._count = self.built.rig.count
         self.pace = None if pace is None else float(checks.positive("pace", pace))
         self._began: float | None = None
-        self._stepper: Stepper | Chunks | None = None
-        self._steered = False
-        self._flying: Any = None
+        self._legs: list[Stepper | Chunks] = []
+        """Parts of the flight, each flown by its controller or by commands from outside; the last goes on."""
+        self._steered: list[bool] = []
+        """Of every leg, whether commands come from outside."""
+        self._own: Any = None
+        """The controller, once it is asked for."""
 
     @property
     def time(self) -> float:
         """Flown so far (s)."""
-        return 0.0 if self._stepper is None else self._stepper.time
+        return self._legs[-1].time if self._legs else 0.0
 
     @property
     def tick(self) -> int:
         """Control periods flown so far."""
-        return 0 if self._stepper is None else self._stepper.tick
+        return self._legs[-1].tick if self._legs else 0
 
     @property
     def done(self) -> bool:
@@ -106,7 +110,7 @@ class Session:
 
     def sense(self) -> Seen:
         """What is measured now, with the scenario's noise: the same however often it is asked for."""
-        return seen_of(self._ready().measurement)
+        return self._ready().seen
 
     def step(
         self,
@@ -118,6 +122,9 @@ class Session:
         ticks: int = 1,
     ) -> None:
         """Fly a control period, or several; without a command the scenario's controller decides.
+
+        Commands and the controller may take turns. A controller that takes over begins anew with what is
+        measured then.
 
         Args:
             command: Thrusts (n,) in N and moments (n, 3) in N m, and reel-out rates of winches (n,) in m/s if
@@ -137,6 +144,7 @@ class Session:
         if (command is not None) + (rates is not None) + (rotors is not None) > 1:
             raise InputError("a step takes one of command, rates and rotors, not several.")
         outside = command is not None or rates is not None or rotors is not None
+        self._need_time()
         stepper = self._ready(outside)
         fixed = None
         if command is not None:
@@ -144,10 +152,7 @@ class Session:
         elif rotors is not None:
             fixed = self._of_rotors(stepper, rotors)
         for _ in range(ticks):
-            if stepper.done:
-                raise InputError(
-                    f"{self.scenario.where}: duration is over after {stepper.time:g} s; set a longer one."
-                )
+            self._need_time()
             if self._began is None:
                 self._began = time.perf_counter() - stepper.time / (self.pace or 1.0)
             if isinstance(stepper, Chunks):
@@ -156,26 +161,27 @@ class Session:
                 stepper.give(self._of_rates(stepper, thrust, rates) if fixed is None else fixed)
             else:
                 now = float(stepper.job.ticks[stepper.tick])
-                stepper.give(answer(self._flying, now, self.target, stepper.measurement))
+                stepper.give(answer(self._own, now, self.target, stepper.seen))
             if stepper.trouble:
-                flown_so_far(stepper)  # it raises what happened
+                flown_so_far(*self._legs)  # it raises what happened
             if self.pace is not None:
                 time.sleep(max(0.0, self._began + stepper.time / self.pace - time.perf_counter()))
 
     def save(self) -> Saved:
         """The session as it is now."""
-        return Saved(self.scenario.to_yaml(), self._steered, self._ready().saved())
+        self._ready()
+        legs = zip(self._steered, self._legs, strict=True)
+        parts = ((how, it.since, jax.tree.map(np.asarray, it.job.state), it.saved()) for how, it in legs)
+        return Saved(self.scenario.to_yaml(), tuple(parts))
 
     def restore(self, saved: Saved) -> None:
         """Come back to what `save` gave, here or in another session of the same scenario."""
         if saved.scenario != self.scenario.to_yaml():
             raise InputError(f"saved must be of the same scenario as this session, {self.scenario.name!r}.")
-        if self._stepper is None or self._steered != saved.steered:
-            self._stepper = None
-            self._ready(saved.steered)
-        assert self._stepper is not None
-        self._stepper.restore(saved.content)
-        self._began = None
+        self._legs, self._steered, self._began = [], [], None
+        for steered, since, state, content in saved.legs:
+            self._begin(steered, since, jax.tree.map(as_jax, state))
+            self._legs[-1].restore(content)
 
     @property
     def flight(self) -> Flight:
@@ -185,29 +191,43 @@ class Session:
             raise InputError("this session keeps no steps (keep=False), so there is no flight to give.")
         if stepper.tick == 0:
             raise InputError("nothing is flown yet, so there is no flight to give.")
-        flown = as_flight(self.built, self._flying, flown_so_far(stepper))
+        flown = as_flight(self.built, self._own or _nobody, flown_so_far(*self._legs))
         return replace(flown, metrics=metrics(flown, limits=self.scenario.spec.verdict))
 
     def _ready(self, steered: bool | None = None) -> Stepper | Chunks:
-        """The stepper; made for commands from outside or for a controller when it is first known which."""
-        if self._stepper is not None and steered not in (None, self._steered):
-            if self._stepper.tick > 0:
-                whose = ("commands of yours", "its controller")
-                raise InputError(
-                    f"this session is flown by {whose[not self._steered]}, and cannot go over to "
-                    f"{whose[self._steered]} in flight."
-                )
-            self._stepper = None
-        if self._stepper is None:
-            self._steered = steered is not False
-            self._stepper = self._stepping()
-        return self._stepper
+        """The leg that goes on, for commands from outside or for a controller; a new one if it must be."""
+        if not self._legs:
+            self._begin(steered is not False)
+        elif steered is not None and steered != self._steered[-1]:
+            last = self._legs[-1]
+            self._begin(steered, last.tick, last.state if last.tick else None)
+            if last.tick == last.since:  # nothing was flown by it
+                self._legs.remove(last)
+                del self._steered[-2]
+        return self._legs[-1]
 
-    def _stepping(self) -> Stepper | Chunks:
-        self._flying = _nobody if self._steered else who_flies(self.built, self._given)
-        job, pilot = prepare(**loop_arguments(self.built, self._flying))
-        compiled = isinstance(self._flying, Controller | HeldCommands)
-        return Chunks(job, pilot, self.keep) if compiled else Stepper(job, pilot, self.keep)
+    def _begin(self, steered: bool, tick: int = 0, state: Any = None) -> None:
+        """A leg that begins at a tick, with another leg's last state."""
+        if not steered and self._own is None:
+            self._own = who_flies(self.built, self._given)
+        flying = _nobody if steered else self._own
+        job, pilot = prepare(**loop_arguments(self.built, flying))
+        if self._legs and not np.array_equal(job.ticks, self._legs[0].job.ticks):
+            raise InputError(
+                f"{self.scenario.where}: thrusts that are held by a table cannot take turns with commands."
+            )
+        if state is not None:
+            job = replace(job, state=state)
+        kind = Chunks if isinstance(flying, Controller | HeldCommands) else Stepper
+        self._legs.append(kind(job, pilot, self.keep, tick))
+        self._steered.append(steered)
+
+    def _need_time(self) -> None:
+        """Refuse to fly beyond the scenario's duration."""
+        if self._legs and self._legs[-1].done:
+            raise InputError(
+                f"{self.scenario.where}: duration is over after {self.time:g} s; set a longer one."
+            )
 
     def _of_rotors(self, stepper: Stepper | Chunks, rotors: npt.ArrayLike) -> Given:
         if stepper.pilot.delay:
@@ -221,7 +241,7 @@ class Session:
         n = self._count
         pushes = checks.numbers("thrust", thrust, (n,))
         wanted = checks.numbers("rates", rates, (n, 3))
-        rate = np.asarray(stepper.measurement.vehicles.rate).T
+        rate = stepper.seen.vehicles.rate
         inertia = np.stack([frame.inertia for frame in self.built.team.airframes])
         spin = (wanted - rate) / max(0.04, 2 / self.scenario.spec.loop.control_rate)
         turning = np.einsum("nij,nj->ni", inertia, rate)

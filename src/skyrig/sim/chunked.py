@@ -7,25 +7,48 @@ from __future__ import annotations
 
 from typing import Any
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
+import numpy.typing as npt
+from jaxtyping import Array
 
 from skyrig.algebra import as_jax
-from skyrig.control.interface import Measurement
-from skyrig.programs import Program, Shapes
-from skyrig.sim.chunks import Cursor, part_of_pilot, part_of_plan
-from skyrig.sim.driver import Record, drive_packed, record_packing
+from skyrig.control.stepped import Seen
+from skyrig.programs import Program
+from skyrig.sim.carry import REAL, Carry, autopilot_of, begun, packed, shapes_of, sight_of
+from skyrig.sim.chunks import Cursor
+from skyrig.sim.driver import Record, drive_packed
 from skyrig.sim.log import LOG_FULL, OK, Log
 from skyrig.sim.packing import Packed, Packing
 from skyrig.sim.pilot import Memory, Pilot, blurred, measure, resumed
-from skyrig.sim.plant import Plant, PlantState
+from skyrig.sim.plant import PlantState
 from skyrig.sim.preparation import Job
 from skyrig.sim.schedule import Plan
 
-STEPS, TICKS, INTERVALS = 4096, 1024, 1024
+STEPS, TICKS, INTERVALS = 2048, 1024, 1024
 """Most steps, ticks and intervals in a chunk."""
 ROOM = 128
 """Room for events in a chunk; one with more is flown again in halves."""
+
+Numbers = npt.NDArray[Any]
+
+
+class Part(eqx.Module):
+    """A chunk of a flight: its steps, and what holds at its ticks and in its intervals, as rows."""
+
+    plan: Packed
+    """Time, length, interval, happening and tick of each step."""
+    ticks: Packed
+    """Time, target and noise of each tick, and of the one after the chunk."""
+    intervals: Packed
+    """What is around in each interval."""
+    head: Any
+    """(5,) whether the flight begins here, how many steps count, numbers of the first tick and of the first
+    interval, how many ticks."""
+    room: int = eqx.field(static=True)
+    """For events."""
 
 
 class Chunks:
@@ -35,21 +58,34 @@ class Chunks:
         job: What is flown.
         pilot: Who flies it.
         keep: Whether all steps are kept, for `record`.
+        tick: Where in the flight it begins, its state being the job's.
     """
 
-    def __init__(self, job: Job, pilot: Pilot, keep: bool = True) -> None:
+    def __init__(self, job: Job, pilot: Pilot, keep: bool = True, tick: int = 0) -> None:
         self.job, self.pilot, self.keep = job, pilot, keep
-        self.state: PlantState = job.state
+        self.since = tick
         self.logs: list[tuple[int, Log]] = []
         self.trouble = False
         """Whether the flight stopped making sense."""
-        self._pieces: list[Record] = []
         self._cursor = Cursor(job.planned)
-        self._start, self._limit = 0, STEPS
-        self._remembered: Any = None
-        self._layout: Packing | None = None
-        self._packing: Packing | None = None
-        self._room = Log.ready(job.plant, job.state, ROOM, sides=True)
+        self._first = self._start = self._cursor.row_of(tick)
+        self._limit = STEPS
+        plan, real = job.planned.plan, job.plant.like(job.state).dtype
+        self._plan = _padded((plan.time, plan.dt, plan.hold, plan.act, plan.tick), REAL, STEPS)
+        self._ticks = _padded((pilot.times, pilot.target, pilot.shake), real, TICKS + 1)
+        around = jax.tree.map(lambda leaf: np.moveaxis(np.asarray(leaf), -1, 0), pilot.around)
+        self._intervals = _padded(around, real, INTERVALS)
+        constants = (job.plant, autopilot_of(pilot), plan.acts)
+        row, log, carry = shapes_of(constants, job.state, pilot, ROOM)
+        self._row, self._log = Packing.of(row, real), Packing.of(log, REAL)
+        self._carry, self._sight = Packing.of(carry, REAL), sight_of(carry)
+        self._bodies = slice(0, Packing.of(row[1].bodies, real).width)
+        self._table = np.empty((self._cursor.count - self._first if keep else 0, self._row.width), real)
+        begin, fixed = begun(carry, job.state), packed(constants)
+        self._constants, self._now = as_jax(fixed.rows), begin.rows
+        self._numbers = begin.rows
+        self._known = False
+        self._fly = _program.ready(fixed, begin, self._part(*self._here))
 
     @property
     def tick(self) -> int:
@@ -67,16 +103,23 @@ class Chunks:
         return 0.0 if self._start == 0 else float(self.job.planned.times[self._start - 1])
 
     @property
-    def memory(self) -> Memory:
-        """What the pilot remembers."""
-        assert self._layout is not None
-        return self._layout.unpack(np.asarray(self._remembered))
+    def state(self) -> PlantState:
+        """Where everything is now."""
+        return jax.tree.map(as_jax, self._carry.unpack(self._numbers).state)
 
     @property
-    def measurement(self) -> Measurement:
-        """What is measured now, with noise, components first."""
-        shake = self.pilot.shake[min(self.tick, self.pilot.shake.shape[0] - 1)]
-        return blurred(measure(self.job.plant.rig, self.state.rig), self.pilot.noise, shake)
+    def memory(self) -> Memory:
+        """What the pilot remembers."""
+        return self._carry.unpack(self._numbers).memory
+
+    @property
+    def seen(self) -> Seen:
+        """What is measured now, with noise."""
+        if self._start == self._first and not self._known:
+            # no steps, but there is something to see
+            self._now, self._known = self._called(*self._here)[0], True
+            self._numbers = np.asarray(self._now)
+        return self._sight(self._numbers)
 
     def fly(self, ticks: int | None = None) -> None:
         """Fly so many ticks, or to the end of this chunk."""
@@ -86,67 +129,106 @@ class Chunks:
             return
         so_far = self._cursor.so_far
         if self.tick + ticks < so_far[-1]:
-            last = int(np.searchsorted(so_far, self.tick + ticks, side="right")) - 1
+            last = self._cursor.row_of(self.tick + ticks)
         while self._start < last and not self.trouble:
             self._chunk(last)
 
     def record(self) -> Record:
         """All steps flown, rows in front."""
-        return jax.tree.map(lambda *parts: np.concatenate(parts), *self._pieces)
+        return self._row.unpack(self._table[: self._start - self._first])[1]
 
     def saved(self) -> tuple[Any, ...]:
         """All of this flight so far, for `restore`."""
-        now = (self._start, self.trouble, self.state, self._remembered)
-        return jax.tree.map(np.asarray, now), tuple(self._pieces), tuple(self.logs)
+        table = self._table[: self._start - self._first].copy()
+        return self._start, self.trouble, self._numbers.copy(), table, tuple(self.logs)
 
     def restore(self, saved: tuple[Any, ...]) -> None:
         """Go back, or on, to what `saved` gave, of this flight or of one like it."""
-        (start, trouble, state, self._remembered), pieces, logs = saved
-        self.state = jax.tree.map(as_jax, state)
-        self._start, self.trouble = int(start), bool(trouble)
-        self._pieces, self.logs, self._limit = list(pieces), list(logs), STEPS
+        self._start, self.trouble, self._numbers, table, logs = saved
+        self._table[: len(table)] = table
+        self._now, self.logs, self._limit, self._known = self._numbers, list(logs), STEPS, False
 
     def _chunk(self, last: int) -> None:
         """Fly on, to `last` at most."""
-        job, plant = self.job, self.job.plant
         most = min(self._limit, last - self._start)
         steps, ticks, intervals = self._cursor.chunk(self._start, most, TICKS, INTERVALS)
-        plan = part_of_plan(job.planned.plan, steps, ticks.start, intervals.start, STEPS)
-        part = part_of_pilot(self.pilot, ticks, intervals, TICKS, INTERVALS)
-        if self._layout is None or self._packing is None:
-            self._layout = _memory_shapes(part, plant, self.state).layout
-            self._packing = record_packing(plant, self.state, part)
-        assert self._layout is not None and self._packing is not None
-        fresh = np.asarray(self._start == 0)
-        rows = np.zeros(self._layout.width, self._layout.real) if fresh else self._remembered
-        memory = Packed(as_jax(rows), self._layout)
-        after, memory, log, kept = _fly(plant, self.state, part, memory, fresh, plan, self._room)
-        count = steps.stop - steps.start
-        if int(log.trouble) == LOG_FULL and count > 1:
+        now, table, log = self._called(steps, ticks, intervals)
+        count, numbers = steps.stop - steps.start, np.asarray(now)
+        if numbers[1] == LOG_FULL and count > 1:
             self._limit = count // 2
             return
-        self.state, self._remembered, self._limit = after, memory.rows, STEPS
-        piece = self._packing.unpack(np.asarray(kept)[:count])[1]
-        self.logs.append((steps.start, jax.tree.map(np.asarray, log)))
+        self._now, self._numbers, self._limit = now, numbers, STEPS
+        rows = np.asarray(table)[:count]
+        self.logs.append((steps.start, jax.tree.map(np.asarray, self._log.unpack(np.asarray(log)))))
         self._start = steps.stop
-        self.trouble = int(log.trouble) != OK or not _finite(piece)
+        self.trouble = bool(numbers[1] != OK or not np.isfinite(rows[:, self._bodies].sum()))
         if self.keep:
-            self._pieces.append(piece)
+            self._table[steps.start - self._first : steps.stop - self._first] = rows
+
+    @property
+    def _here(self) -> tuple[slice, slice, slice]:
+        """No steps at all, where the flight is now."""
+        return slice(self._start, self._start), slice(self.tick, self.tick), slice(0, 0)
+
+    def _called(self, steps: slice, ticks: slice, intervals: slice) -> Any:
+        part = self._part(steps, ticks, intervals)
+        rows = (part.plan.rows, part.ticks.rows, part.intervals.rows, part.head)
+        return self._fly(self._constants, self._now, *rows)
+
+    def _part(self, steps: slice, ticks: slice, intervals: slice) -> Part:
+        def cut(whole: Packed, first: int, count: int) -> Packed:
+            return Packed(whole.rows[first : first + count], whole.layout)
+
+        fresh, counts = self._start == self._first, (steps.stop - steps.start, ticks.stop - ticks.start)
+        return Part(
+            cut(self._plan, steps.start, STEPS),
+            cut(self._ticks, ticks.start, TICKS + 1),
+            cut(self._intervals, intervals.start, INTERVALS),
+            np.array([fresh, counts[0], ticks.start, intervals.start, counts[1]], REAL),
+            ROOM,
+        )
 
 
-_memory_shapes = Shapes(Pilot.fresh)
+def _padded(tree: Any, real: Any, room: int) -> Packed:
+    """A tree with rows in front of every leaf as rows, the last repeated so that any part can be cut out."""
+    plain = jax.tree.map(np.asarray, tree)
+    layout = Packing.of(plain, real, 1)
+    rows = np.asarray(layout.pack(plain, 1))
+    return Packed(np.concatenate([rows, np.repeat(rows[-1:], room, axis=0)]), layout)
 
 
-def _fly_chunk(
-    plant: Plant, state: PlantState, pilot: Pilot, memory: Packed, fresh: Any, plan: Plan, room: Log
-):
-    pilot = resumed(fresh, memory, pilot, plant, state)
-    final, memory, log, kept = drive_packed(plant, state, pilot, plan, room)
-    return final, memory, log, kept.rows
+def _fly_part(constants: Packed, carry: Packed, part: Part) -> tuple[Array, Array, Array]:
+    plant, autopilot, acts = constants.tree()
+    before: Carry = carry.tree()
+    head = jnp.asarray(part.head).astype(jnp.int32)
+    fresh, count, first_tick, first_interval, ticks = head
+    time, dt, hold, act, tick = part.plan.tree()
+    used = jnp.arange(dt.shape[0]) < count
+    plan = Plan(
+        time,
+        jnp.where(used, dt, -1.0),
+        jnp.maximum(hold - first_interval, 0),
+        act,
+        jnp.where(tick >= 0, tick - first_tick, tick),
+        acts,
+    )
+    pilot = Pilot(
+        autopilot.controller,
+        autopilot.actuators,
+        autopilot.noise,
+        autopilot.period,
+        delay=autopilot.delay,
+        ticks=part.ticks,
+        intervals=part.intervals,
+    )
+    memory = Packed.of(before.memory, plant.like(before.state).dtype)
+    pilot = resumed(fresh > 0, memory, pilot, plant, before.state)
+    room = Log.empty(plant, before.state, part.room, sides=True)
+    final, memory, log, kept = drive_packed(plant, before.state, pilot, plan, room, states=False)
+    shake = part.ticks.row(ticks)[2]
+    seen = blurred(measure(plant.rig, final.rig), autopilot.noise, shake)
+    after = Carry(log.count, log.trouble, seen, final, memory.tree())
+    return carry.layout.pack(after), kept.rows, Packing.of(log, REAL).pack(log)
 
 
-_fly = Program(_fly_chunk, lambda plant, state, pilot, memory, fresh, plan, room: (state, memory, room, 0))
-
-
-def _finite(record: Record) -> bool:
-    return all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(record.bodies))
+_program = Program(_fly_part, lambda *given: (0, 0, 0))

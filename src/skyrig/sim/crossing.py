@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from skyrig.algebra import anywhere, smallest
 from skyrig.rigs.protocol import Watch
 
 
@@ -26,7 +27,7 @@ def fineness(late: Watch) -> Float[Array, "*batch"]:
     coarse = time_tolerance(real)
     rising = (late.known > 0) & (late.value > 0) & (late.slope > 0)
     noise = 16 * jnp.finfo(real).eps / jnp.where(rising, late.slope, 1.0)
-    return jnp.minimum(jnp.min(jnp.where(rising, noise, coarse), axis=0), coarse)
+    return jnp.minimum(smallest(jnp.where(rising, noise, coarse)), coarse)
 
 
 def peak_between(first: Watch, middle: Watch, last: Watch, dt: Array) -> tuple[Array, Array]:
@@ -43,7 +44,7 @@ def peak_between(first: Watch, middle: Watch, last: Watch, dt: Array) -> tuple[A
     place = jnp.clip(-slope / (2 * bent), 0.0, 1.0)
     height = start - slope**2 / (4 * bent)
     risen = (curve < 0) & (place > 1e-3) & (place < 1 - 1e-3) & (height > 0) & (start <= 0) & (end <= 0)
-    return jnp.min(jnp.where(risen, place, 1.0), axis=0), jnp.any(risen, axis=0)
+    return smallest(jnp.where(risen, place, 1.0)), anywhere(risen)
 
 
 def earliest_crossing(before: Array, after: Array, early: Watch, late: Watch) -> tuple[Array, Array]:
@@ -70,5 +71,5 @@ def earliest_crossing(before: Array, after: Array, early: Watch, late: Watch) ->
     guess = jnp.where(da < 0, 1.0, jnp.clip(-fa / rise, 0.0, 1.0))
     *_, u = jax.lax.fori_loop(0, 24, narrowed, (jnp.zeros_like(guess), jnp.ones_like(guess), guess))
     root = jnp.where(crossed, u, 1.0)
-    first = jnp.min(root, axis=0)
+    first = smallest(root)
     return before + first * width, (1 - first) * width

@@ -123,12 +123,12 @@ def _happen(plant: Plant, state: PlantState, plan: Plan, row: Array) -> PlantSta
     return PlantState(rig, state.rotors, state.memories)
 
 
-def first_row(plant: Plant, state: PlantState, pilot: Any) -> tuple[Any, Record]:
+def first_row(plant: Plant, state: PlantState, pilot: Any, states: bool = True) -> tuple[Any, Record]:
     """What a row of `drive_packed`'s table holds, at a flight's start; see `record_packing`."""
     pilot = pilot.ready(plant.like(state).dtype)
     memory = pilot.start(plant, state)
     effort = pilot.held(memory, jnp.asarray(0))
-    return state, _record(plant, 0.0, state, effort, pilot.kept(memory))
+    return state if states else None, _record(plant, 0.0, state, effort, pilot.kept(memory))
 
 
 _row_shapes = Shapes(first_row)
@@ -140,11 +140,14 @@ def record_packing(plant: Plant, state: PlantState, pilot: Any) -> Packing:
 
 
 def drive_packed(
-    plant: Plant, state: PlantState, pilot: Any, plan: Plan, rows: Log
+    plant: Plant, state: PlantState, pilot: Any, plan: Plan, rows: Log, states: bool = True
 ) -> tuple[PlantState, Any, Log, Packed]:
-    """`drive` without derivatives: final state, memory, log, and (state, record) of every step."""
+    """`drive` without derivatives: final state, memory, log, and (state, record) of every step.
+
+    Without `states` only the record is kept, None in place of the state.
+    """
     real = plant.like(state).dtype
-    packing = Packing.of(jax.eval_shape(first_row, plant, state, pilot), real)
+    packing = Packing.of(eqx.filter_eval_shape(first_row, plant, state, pilot, states), real)
     pilot = pilot.ready(real)
     begin = (state, pilot.start(plant, state), rows)
 
@@ -154,7 +157,8 @@ def drive_packed(
         state = when(act >= 0, lambda s: _happen(plant, s, plan, act), state)
         memory, effort = pilot(plant, memory, state, plan, index, True, when)
         state, log = step(plant, t, plant.engaged(state, effort), effort, dt, log, index)
-        row = packing.pack((state, _record(plant, t + dt, state, effort, pilot.kept(memory))))
+        record = _record(plant, t + dt, state, effort, pilot.kept(memory))
+        row = packing.pack((state if states else None, record))
         return state, memory, log, jax.lax.dynamic_update_index_in_dim(table, row, index, 0)
 
     # what pads a plan stands at its end, and is not driven through

@@ -154,9 +154,13 @@ def raise_troubles(log: Log, times: np.ndarray, bodies: dict[str, Any]) -> None:
         times: (steps,) s.
         bodies: By group, anything with position, velocity, attitude and rate (steps, k, xyz).
     """
+    trouble = int(log.trouble)
+    # one sum of all tells in a moment that nothing is wrong
+    if trouble == OK and all(np.isfinite(leaf.sum()) for them in bodies.values() for leaf in _leaves(them)):
+        return
     named: list[tuple[str, list[np.ndarray]]] = []
     for group, them in bodies.items():
-        leaves = [np.asarray(leaf) for leaf in (them.position, them.velocity, them.attitude, them.rate)]
+        leaves = _leaves(them)
         count = leaves[0].shape[1]
         one = group.removesuffix("s")
         for k in range(count):
@@ -171,7 +175,6 @@ def raise_troubles(log: Log, times: np.ndarray, bodies: dict[str, Any]) -> None:
             first = (int(np.argmax(bad)), name)
     if first is not None:
         raise FlightDiverged(f"The state of {first[1]} turned non-finite at t = {times[first[0]]:.6g} s.")
-    trouble = int(log.trouble)
     if trouble == OK:
         return
     if trouble == TOO_FAST:
@@ -186,6 +189,10 @@ def raise_troubles(log: Log, times: np.ndarray, bodies: dict[str, Any]) -> None:
         UNSOLVED: "no set of pulling cables could be found",
     }
     raise FlightDiverged(f"The flight stopped making sense near t = {time:.6g} s: {reasons[trouble]}.")
+
+
+def _leaves(bodies: Any) -> list[np.ndarray]:
+    return [np.asarray(leaf) for leaf in (bodies.position, bodies.velocity, bodies.attitude, bodies.rate)]
 
 
 def _raise_whirl(times: np.ndarray, bodies: list[tuple[str, list[np.ndarray]]]) -> None:

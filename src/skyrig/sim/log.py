@@ -14,8 +14,8 @@ from jaxtyping import Array, Bool, Float, Int
 from skyrig.algebra import as_jax
 from skyrig.programs import Shapes
 
-OK, LOG_FULL, TOO_MANY, UNSOLVED, TOO_FAST = range(5)
-"""Troubles a log can report."""
+OK, LOG_FULL, TOO_MANY, UNSOLVED, TOO_FAST, NOT_FINITE = range(6)
+"""Troubles a log can report, and one more that whoever flies may find."""
 
 
 class Sides(eqx.Module):

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import equinox as eqx
 import jax
 import numpy as np
 import numpy.typing as npt
 
-from skyrig.algebra import as_jax
 from skyrig.brief import brief
 from skyrig.control.held import HeldCommands
 from skyrig.control.interface import Controller
@@ -18,6 +18,7 @@ from skyrig.control.stepped import answer, looks
 from skyrig.elements import Element
 from skyrig.planning import Reference
 from skyrig.sim.chunked import Chunks
+from skyrig.sim.driver import Record
 from skyrig.sim.events import raise_troubles
 from skyrig.sim.log import Log
 from skyrig.sim.pilot import Noise
@@ -143,22 +144,22 @@ def closed_loop(
     while not (stepper.done or stepper.trouble):
         tick = stepper.tick
         wanted = looks(pilot.target, tick)
-        stepper.give(answer(controller, float(job.ticks[tick]), wanted, stepper.measurement))
+        stepper.give(answer(controller, float(job.ticks[tick]), wanted, stepper.seen))
         told(stepper.time)
     return flown_so_far(stepper)
 
 
-def flown_so_far(flying: Chunks | Stepper) -> ClosedLoop:
-    """What came out of a flight, as far as it is flown.
+def flown_so_far(*legs: Chunks | Stepper) -> ClosedLoop:
+    """What came out of a flight, as far as it is flown; several legs where one took over from another.
 
     Raises:
         FlightDiverged: If it stopped making sense.
     """
-    job, record = flying.job, flying.record()
+    job, last, record = legs[0].job, legs[-1], _record_of(legs)
     bodies = tracks(record.bodies)
     count = len(next(iter(bodies.values())).position)
     times = job.planned.times[:count]
-    log = _joined(flying.logs)
+    log = _joined([log for leg in legs for log in leg.logs])
     raise_troubles(log, times, bodies)
     found = events_of(job.plant.rig, job.state.rig, log, times, job.planned.happenings, bodies)
     hold = np.asarray(job.planned.plan.hold)[:count]
@@ -171,9 +172,9 @@ def flown_so_far(flying: Chunks | Stepper) -> ClosedLoop:
         bodies=bodies,
         signals=record.signals,
         events=found,
-        final=flying.state.rig,
+        final=last.state.rig,
         log=log,
-        memory=flying.memory.controller,
+        memory=last.memory.controller,
         ticks=np.concatenate([[0.0], times])[first] if len(first) else times[:0],
         measured=tracks(seen),
         commanded_thrust=command.thrust,
@@ -186,6 +187,24 @@ def flown_so_far(flying: Chunks | Stepper) -> ClosedLoop:
     )
 
 
+def _record_of(legs: Sequence[Chunks | Stepper]) -> Record:
+    """The record of all legs; what a controller says of itself is not known where another flew."""
+    records = [leg.record() for leg in legs]
+    if len(records) == 1:
+        return records[0]
+    told = {name: value for it in records for name, value in it.pilot[-1].items()}
+
+    def all_told(record: Record) -> Record:
+        rows = len(record.thrust)
+        missing = {
+            name: np.full((rows, *value.shape[1:]), False if value.dtype == bool else np.nan)
+            for name, value in told.items()
+        }
+        return eqx.tree_at(lambda it: it.pilot[-1], record, {**missing, **record.pilot[-1]})
+
+    return jax.tree.map(lambda *parts: np.concatenate(parts), *map(all_told, records))
+
+
 def _joined(logs: list[tuple[int, Log]]) -> Log:
     """One log out of those of all chunks, steps counted from the flight's start."""
     parts = []
@@ -196,4 +215,4 @@ def _joined(logs: list[tuple[int, Log]]) -> Log:
     step, offset, located, (reset, sides) = jax.tree.map(lambda *each: np.concatenate(each), *parts)
     count = np.asarray(len(step), np.int32)
     columns = (step, offset, located, reset, sides, count, logs[-1][1].trouble)
-    return Log(*jax.tree.map(as_jax, columns))
+    return jax.tree.unflatten(jax.tree.structure(logs[-1][1]), jax.tree.leaves(columns))

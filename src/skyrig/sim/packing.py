@@ -23,8 +23,10 @@ class Packing:
     """How the leaves of a tree lie in a row; booleans and whole numbers become reals, exactly."""
 
     structure: Any
-    shapes: tuple[tuple[int, ...], ...]
+    shapes: tuple[tuple[int, ...] | None, ...]
+    """Of the leaves; None for what is no array, which is kept as it is and does not lie in the row."""
     dtypes: tuple[Any, ...]
+    """Of the leaves, or what is no array itself."""
     real: Any
 
     @staticmethod
@@ -32,12 +34,15 @@ class Packing:
         """The layout of `tree` in rows of dtype `real`, `lead` axes in front of its leaves left out."""
         leaves, structure = jax.tree.flatten(tree)
         return Packing(
-            structure, tuple(leaf.shape[lead:] for leaf in leaves), tuple(leaf.dtype for leaf in leaves), real
+            structure,
+            tuple(leaf.shape[lead:] if hasattr(leaf, "dtype") else None for leaf in leaves),
+            tuple(getattr(leaf, "dtype", leaf) for leaf in leaves),
+            real,
         )
 
     def pack(self, tree: Any, lead: int = 0) -> Any:
         """A tree as a row, or as rows with `lead` axes in front of every leaf; in NumPy or JAX as it is."""
-        leaves = jax.tree.leaves(tree)
+        leaves = [leaf for leaf in jax.tree.leaves(tree) if hasattr(leaf, "dtype")]
         if not leaves:
             return jnp.zeros(0, self.real)
         return namespace(*leaves).concatenate(
@@ -47,12 +52,15 @@ class Packing:
     @property
     def width(self) -> int:
         """Numbers in a row."""
-        return sum(math.prod(shape) for shape in self.shapes)
+        return sum(math.prod(shape) for shape in self.shapes if shape is not None)
 
     def unpack(self, rows: Any) -> Any:
         """The tree of a row, or of rows with more axes in front, in NumPy or JAX as they are."""
         leaves, at = [], 0
         for shape, dtype in zip(self.shapes, self.dtypes, strict=True):
+            if shape is None:
+                leaves.append(dtype)
+                continue
             size = math.prod(shape)
             part = rows[..., at : at + size].reshape((*rows.shape[:-1], *shape))
             leaves.append(part if part.dtype == dtype else part.astype(dtype))
@@ -63,7 +71,8 @@ class Packing:
 class Packed(eqx.Module):
     """A tree as a row, or a stack of trees as rows."""
 
-    rows: Array
+    rows: Any
+    """In NumPy or JAX."""
     layout: Packing = eqx.field(static=True)
 
     @staticmethod

@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from skyrig.algebra import multiply
+from skyrig.algebra import dot, multiply
 from skyrig.control.actuators import Actuators, Produced
-from skyrig.control.interface import Command, Controller, Measurement, Noise, Target
+from skyrig.control.interface import Command, Controller, Measurement, Noise
 from skyrig.rigs.bodies import Bodies
 from skyrig.sim.packing import Packed
 from skyrig.sim.plant import Effort, Plant, PlantState
@@ -62,7 +62,7 @@ def blurred(seen: Measurement, noise: Noise, shake: Float[Array, "4 3 bodies *ba
 
 def _blurred(bodies: Bodies, noise: Noise, shake: Array) -> Bodies:
     turn = noise.attitude * shake[2] / 2
-    square = (turn * turn).sum(0)
+    square = dot(turn, turn)
     size = jnp.sqrt(jnp.where(square > 0, square, 1.0))
     sinc = jnp.where(square > 0, jnp.sin(size) / size, 1.0)
     small = jnp.concatenate([jnp.where(square > 0, jnp.cos(size), 1.0)[None], sinc * turn])
@@ -150,13 +150,14 @@ def _known(old: Array, new: Array) -> Array:
 class Pilot(Autopilot):
     """A autopilot with its targets, and what befalls the rig meanwhile."""
 
-    target: Target
-    """Of every tick, ticks in front."""
-    times: Float[Array, " ticks"]
-    """Of the ticks (s)."""
-    around: Surroundings
-    shake: Float[Array, "ticks 4 3 bodies *batch"]
-    """Standard normal numbers for the noise of every tick; see `blurred`."""
+    target: Any = None
+    """A `Target` of every tick, ticks in front; it and the next three are needed until `ready`."""
+    times: Any = None
+    """(ticks,) Of the ticks (s)."""
+    around: Any = None
+    """`Surroundings` of every interval."""
+    shake: Any = None
+    """(ticks, 4, 3, bodies, *batch) standard normal numbers for the noise of every tick; see `blurred`."""
     memory: Packed | None = None
     """Where another drive left off; None at a flight's start."""
     ticks: Packed | None = None
@@ -166,6 +167,8 @@ class Pilot(Autopilot):
 
     def ready(self, real: Any) -> Pilot:
         """This pilot, prepared for many steps in numbers of dtype `real`."""
+        if self.ticks is not None:
+            return self
         around = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, -1, 0), self.around)
         packed = (
             Packed.of((self.times, self.target, self.shake), real, 1),

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float
 
+from skyrig.algebra import total
 from skyrig.elements.element import Element
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.protocol import Hybrid, Loads, Watch, added
@@ -72,6 +73,8 @@ class Plant(eqx.Module):
 
     def start(self, rig_state: Any) -> PlantState:
         """Everything at a flight's start, the rig being at `rig_state`."""
+        if not self.elements and self.motors is None:
+            return PlantState(rig_state, None, {})
         bodies = self.rig.bodies(rig_state)
         memories = {name: element.start(bodies) for name, element in self.elements.items()}
         rotors = None
@@ -111,7 +114,7 @@ class Plant(eqx.Module):
         thrust, moment = effort.thrust, effort.moment
         if self.motors is not None:
             assert state.rotors is not None
-            made = (self.motors.mixing * state.rotors).sum(1)
+            made = total(self.motors.mixing * state.rotors, 1)
             made = made if effort.share is None else effort.share * made
             thrust, moment = made[0], made[1:]
         wrenches = {}

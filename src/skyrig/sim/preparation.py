@@ -12,7 +12,7 @@ import numpy.typing as npt
 from jaxtyping import Array
 
 from skyrig import checks
-from skyrig.algebra import as_jax
+from skyrig.algebra import as_jax, traced
 from skyrig.control.actuators import Actuators
 from skyrig.control.held import HeldCommands
 from skyrig.control.interface import Controller, targets
@@ -130,11 +130,19 @@ def prepare(
         times=as_jax(ticks),
         around=job.around,
         noise=noise or Noise.of(),
-        shake=as_jax(np.random.default_rng(seed).standard_normal((len(ticks), 4, 3, rig.layout.bodies))),
+        shake=_shake(seed, (len(ticks), 4, 3, rig.layout.bodies), noise),
         period=as_jax(1 / control_rate),
         delay=delay,
     )
     return job, pilot
+
+
+def _shake(seed: int, shape: tuple[int, ...], noise: Noise | None) -> Any:
+    """Standard normal numbers for the noise of every tick; zeros, which come to the same, for no noise."""
+    sizes = () if noise is None else jax.tree.leaves(noise)
+    if not traced(*sizes) and not any(float(size) for size in sizes):
+        return np.zeros(shape)
+    return np.random.default_rng(seed).standard_normal(shape)
 
 
 def grid_of(

@@ -17,20 +17,20 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Array
 
-from skyrig.algebra import as_jax
-from skyrig.control.interface import Measurement, Target
-from skyrig.control.stepped import Given
-from skyrig.programs import Program, Shapes
-from skyrig.sim.driver import Record, drive_packed, first_row
+from skyrig.algebra import as_jax, written_out
+from skyrig.control.interface import Target
+from skyrig.control.stepped import Given, Seen
+from skyrig.programs import Program
+from skyrig.sim.carry import REAL, Carry, Constants, autopilot_of, begun, packed, shapes_of, sight_of
+from skyrig.sim.driver import Record, drive_packed
 from skyrig.sim.kernel import in_one_kernel
-from skyrig.sim.log import LOG_FULL, OK, Log
+from skyrig.sim.log import LOG_FULL, NOT_FINITE, OK, Log
 from skyrig.sim.packing import Packed, Packing
 from skyrig.sim.pilot import Autopilot, Memory, Pilot, Surroundings, blurred, measure, resumed
-from skyrig.sim.plant import Plant, PlantState
+from skyrig.sim.plant import PlantState
 from skyrig.sim.preparation import Job
-from skyrig.sim.schedule import Acts, Plan
+from skyrig.sim.schedule import Plan
 
-REAL = np.float64
 ROOM = 16
 """Room for events in a stretch; one with more is flown again in halves."""
 MOST = 256
@@ -66,20 +66,6 @@ class Stretch(eqx.Module):
     """For events."""
 
 
-class Carry(eqx.Module):
-    """What goes from stretch to stretch."""
-
-    events: Array
-    """In the last stretch."""
-    trouble: Array
-    """In the last stretch; see `skyrig.sim.log`."""
-    seen: Measurement
-    """What is measured now."""
-    state: PlantState
-    memory: Any
-    """The pilot's."""
-
-
 class Stepper:
     """A flight that waits at every tick for what shall be done.
 
@@ -87,54 +73,60 @@ class Stepper:
         job: What is flown.
         pilot: Who flies it: a controller that passes on what it is given.
         keep: Whether all steps are kept, for `record`.
+        tick: Where in the flight it begins, its state being the job's.
     """
 
-    def __init__(self, job: Job, pilot: Pilot, keep: bool = True) -> None:
+    def __init__(self, job: Job, pilot: Pilot, keep: bool = True, tick: int = 0) -> None:
         self.job, self.pilot, self.keep = job, pilot, keep
-        self.tick = 0
+        self.tick = self.since = tick
         self.tables: list[Numbers] = []
         self.logs: list[tuple[int, Log]] = []
         plan = job.planned.plan
         self._plan = {name: np.asarray(getattr(plan, name)) for name in ("time", "dt", "act", "tick", "hold")}
         count = len(job.planned.times)
         self._starts = np.append(np.flatnonzero(self._plan["tick"][:count] >= 0), count)
+        self._bounds: list[int] = self._starts.tolist()
         self._room = min(int(np.diff(self._starts).max()), MOST)
         self._shake = np.asarray(pilot.shake)
         self._around = jax.tree.map(np.asarray, pilot.around)
         self._block = (0, 0, np.zeros((0, 0)))
         self._programs: dict[tuple[bool, bool], Callable[..., Any]] = {}
         given = by_hand(job.plant.rig.count)
-        first = self._stretches(np.zeros(1, int), np.zeros(1, int), True)
-        constants, now = (job.plant, _autopilot(pilot), plan.acts), jax.tree.map(lambda leaf: leaf[0], first)
-        row, log, carry = _shapes(constants, job.state, now, given)
+        here = self._starts[tick : tick + 1]
+        first = self._stretches(here, here, True)
+        constants = (job.plant, autopilot_of(pilot), plan.acts)
+        now = jax.tree.map(lambda leaf: leaf[0], first)
+        row, log, carry = shapes_of(constants, job.state, _pilot(constants[1], now, given), ROOM)
         self._row = Packing.of(row, job.plant.like(job.state).dtype)
         self._log, self._carry = Packing.of(log, REAL), Packing.of(carry, REAL)
-        self._seen = Packing.of(carry.seen, REAL)
-        self._head = 2 + self._seen.width
-        begin = eqx.tree_at(lambda it: it.state, jax.tree.map(_blank, carry), job.state)
-        self._packs = [_packed(tree) for tree in (constants, begin, now)]
-        self._fly = self._programs[False, False] = _program.ready(*self._packs, _packed(given))
+        self._sight = sight_of(carry)
+        self._width = self._carry.width
+        self._rest = self._width + self._room * self._row.width
+        begin, room = begun(carry, job.state), np.zeros(self._rest + self._log.width - self._width)
+        begin = Packed(np.concatenate([begin.rows, room]), begin.layout)
+        self._packs = [packed(constants), begin, packed(now)]
+        self._fly = self._programs[False, False] = _program.ready(*self._packs, packed(given))
         # nothing is flown yet, but the pilot's memory begins and there is something to see
-        rows = [it.rows for it in (*self._packs, _packed(given))]
-        self._now = self._fly(*rows)[0]
-        self._constants = rows[0]
+        rows = [it.rows for it in (*self._packs, packed(given))]
+        self._constants = as_jax(rows[0])
+        (self._now,) = self._fly(*rows)
         self._numbers = np.asarray(self._now)
 
     @property
     def done(self) -> bool:
         """Whether all ticks are flown."""
-        return self.tick >= len(self._starts) - 1
+        return self.tick >= len(self._bounds) - 1
 
     @property
     def time(self) -> float:
         """Flown so far (s)."""
-        row = int(self._starts[self.tick])
+        row = self._bounds[self.tick]
         return 0.0 if row == 0 else float(self.job.planned.times[row - 1])
 
     @property
-    def measurement(self) -> Measurement:
-        """What is measured now, with noise, components first."""
-        return self._seen.unpack(self._numbers[2:])
+    def seen(self) -> Seen:
+        """What is measured now, with noise."""
+        return self._sight(self._numbers)
 
     @property
     def state(self) -> PlantState:
@@ -149,7 +141,7 @@ class Stepper:
     @property
     def trouble(self) -> bool:
         """Whether the flight stopped making sense."""
-        return bool(self._numbers[1] != OK or not np.isfinite(self._numbers[: self._head].sum()))
+        return bool(self._numbers[1] != OK)
 
     def saved(self) -> tuple[Any, ...]:
         """All of this flight so far, for `restore`."""
@@ -163,10 +155,10 @@ class Stepper:
     def give(self, given: Given) -> None:
         """Fly to the next tick with a command that was decided elsewhere."""
         if given.form not in self._programs:
-            blank = _packed(jax.tree.map(_blank, Target(None, None, given.command())))
-            self._programs[given.form] = _program.ready(*self._packs, blank)
+            like = packed(Target(None, None, given.command()))
+            self._programs[given.form] = _program.ready(*self._packs, like)
         self._fly, target = self._programs[given.form], given.row()
-        first, last = int(self._starts[self.tick]), int(self._starts[self.tick + 1])
+        first, last = self._bounds[self.tick], self._bounds[self.tick + 1]
         low, high, rows = self._block
         if last - first <= self._room:
             if not low <= self.tick < high:
@@ -180,19 +172,21 @@ class Stepper:
 
     def record(self) -> Record:
         """All steps flown, rows in front."""
-        return self._row.unpack(np.concatenate(self.tables))[1]
+        rows = np.concatenate(self.tables).reshape(-1, self._row.width)
+        return self._row.unpack(rows.astype(self._row.real, copy=False))[1]
 
     def _stretched(self, row: Numbers, first: int, last: int, target: Numbers) -> None:
-        now, table, log = self._fly(self._constants, self._now, row, target)
+        (now,) = self._fly(self._constants, self._now, row, target)
         numbers = np.asarray(now)
         if numbers[1] == LOG_FULL and last - first > 1:
             self._halves(first, last, target, -(-(last - first) // 2))
             return
         self._now, self._numbers = now, numbers
         if self.keep:
-            self.tables.append(np.asarray(table)[: last - first].copy())  # the rest is padding
+            used = (last - first) * self._row.width  # the rest is padding
+            self.tables.append(numbers[self._width : self._width + used].copy())
         if numbers[0] > 0 or numbers[1] != OK or not self.logs:
-            self.logs.append((first, jax.tree.map(np.asarray, self._log.unpack(np.asarray(log)))))
+            self.logs.append((first, jax.tree.map(np.asarray, self._log.unpack(numbers[self._rest :]))))
 
     def _halves(self, first: int, last: int, target: Numbers, most: int) -> None:
         for start in range(first, last, most):
@@ -235,9 +229,7 @@ def by_hand(count: int) -> Target:
     return Target(None, None, Given(np.zeros(count), np.zeros((3, count))).command())
 
 
-def _flown(
-    constants: tuple[Plant, Autopilot, Acts], carry: Carry, stretch: Stretch, target: Target
-) -> tuple[Carry, Array, Log]:
+def _flown(constants: Constants, carry: Carry, stretch: Stretch, target: Target) -> tuple[Carry, Array, Log]:
     """A stretch, flown."""
     plant, autopilot, acts = constants
     pilot, state = _pilot(autopilot, stretch, target), carry.state
@@ -246,28 +238,27 @@ def _flown(
     steps = jnp.arange(stretch.dt.shape[0], dtype=jnp.int32)
     plan = Plan(stretch.time, stretch.dt, steps, stretch.act, stretch.tick, acts)
     room = Log.empty(plant, state, stretch.room, sides=True)
-    final, memory, log, kept = drive_packed(plant, state, pilot, plan, room)
+    final, memory, log, kept = drive_packed(plant, state, pilot, plan, room, states=False)
     seen = blurred(measure(plant.rig, final.rig), autopilot.noise, stretch.next_shake)
-    return Carry(log.count, log.trouble, seen, final, memory.tree()), kept.rows, log
+    finite = jnp.isfinite(Packed.of(seen, REAL).rows.sum())
+    trouble = jnp.where(finite | (log.trouble != OK), log.trouble, NOT_FINITE)
+    return Carry(log.count, trouble, seen, final, memory.tree()), kept.rows, log
 
 
-def _fly_rows(
-    constants: Packed, carry: Packed, stretch: Packed, target: Packed
-) -> tuple[Array, Array, Array]:
+def _fly_rows(constants: Packed, carry: Packed, stretch: Packed, target: Packed) -> tuple[Array]:
+    """A row with what is carried, the steps' record and the log: each array of its own would cost a call."""
     given = (constants, carry, stretch, target)
 
-    def fly(*rows: Array) -> tuple[Array, Array, Array]:
+    def fly(*rows: Array) -> tuple[Array]:
         after, table, log = _flown(*(it.layout.unpack(row) for it, row in zip(given, rows, strict=True)))
-        return carry.layout.pack(after), table, Packing.of(log, REAL).pack(log)
+        parts = (carry.layout.pack(after), table.reshape(-1).astype(REAL), Packing.of(log, REAL).pack(log))
+        return (jnp.concatenate(parts),)
 
-    return in_one_kernel(stretch.rows[0] >= 0, fly, *(it.rows for it in given))
+    with written_out():
+        return in_one_kernel(stretch.rows[0] >= 0, fly, *(it.rows for it in given))
 
 
-_program = Program(_fly_rows, lambda *given: (0, 0, 0))
-
-
-def _autopilot(pilot: Pilot) -> Autopilot:
-    return Autopilot(pilot.controller, pilot.actuators, pilot.noise, pilot.period, delay=pilot.delay)
+_program = Program(_fly_rows, lambda *given: (0,))
 
 
 def _pilot(autopilot: Autopilot, stretch: Stretch, target: Target) -> Pilot:
@@ -282,25 +273,3 @@ def _pilot(autopilot: Autopilot, stretch: Stretch, target: Target) -> Pilot:
         period=autopilot.period,
         delay=autopilot.delay,
     )
-
-
-def _layout(
-    constants: tuple[Plant, Autopilot, Acts], state: PlantState, stretch: Stretch, target: Target
-) -> tuple[Any, Log, Carry]:
-    plant, autopilot, _ = constants
-    pilot = _pilot(autopilot, stretch, target)
-    log = Log.empty(plant, state, stretch.room, sides=True)
-    carry = Carry(log.count, log.trouble, measure(plant.rig, state.rig), state, pilot.begin(plant, state))
-    return first_row(plant, state, pilot), log, carry
-
-
-_shapes = Shapes(_layout)
-
-
-def _blank(leaf: Any) -> Any:
-    return np.zeros(leaf.shape, leaf.dtype)
-
-
-def _packed(tree: Any) -> Packed:
-    layout = Packing.of(tree, REAL)
-    return Packed(jnp.asarray(layout.pack(jax.tree.map(np.asarray, tree))), layout)

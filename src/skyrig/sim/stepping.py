@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float, Int
 
-from skyrig.algebra import dot
+from skyrig.algebra import anywhere, dot, largest
 from skyrig.rigs.protocol import Watch
 from skyrig.sim.crossing import earliest_crossing, fineness, peak_between
 from skyrig.sim.known import integrator
@@ -75,7 +75,7 @@ def choose(lanes: Array, new: Any, old: Any) -> Any:
 
 def spin_squared(plant: Plant, state: PlantState) -> Float[Array, "*batch"]:
     """Square of the fastest body's turn rate (rad^2/s^2)."""
-    fastest = [jnp.max(dot(it.rate, it.rate), axis=0) for it in plant.bodies(state).values()]
+    fastest = [largest(dot(it.rate, it.rate)) for it in plant.bodies(state).values()]
     return functools.reduce(jnp.maximum, fastest)
 
 
@@ -109,7 +109,7 @@ def step(
         first, due = tried.first, tried.due
         assert first is not None and due is not None and tried.middle is not None and last is not None
         past = last.value > jnp.maximum(first.value, 0.0)
-        fired = jnp.any(past, axis=0)
+        fired = anywhere(past)
         whole = trial >= dt - progress.elapsed
         peak, risen = peak_between(first, tried.middle, last, trial)
         dip = whole & risen

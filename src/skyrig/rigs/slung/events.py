@@ -16,7 +16,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float
 
 from skyrig import algebra
-from skyrig.algebra import as_jax
+from skyrig.algebra import anywhere, as_jax, total
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.complementarity import complementarity
 from skyrig.rigs.protocol import Happened, Loads, Reset, Watch, moved
@@ -75,7 +75,7 @@ def watch(
     drawn = full & (jnp.abs(growth) <= at.snap) & (left > at.acceleration)
     torn = state.taut & ((jnp.abs(growth) > at.snap) | (pushing > 0))
     calm = jnp.zeros_like(excess[0], dtype=bool)
-    return Watch(cable, slope, known, calm), jnp.any(arriving | drawn | torn, axis=0)
+    return Watch(cable, slope, known, calm), anywhere(arriving | drawn | torn)
 
 
 class Sets(NamedTuple):
@@ -113,7 +113,7 @@ def _settled(rig: SlungParameters, state: SlungState, loads: Loads) -> tuple[Slu
     guards, _ = watch(rig, state, span, tension, stretch)
     state = _kicked(_displaced(state, pull(rig, span, shift)), pull(rig, span, jerk))
     at = tolerances(excess.dtype)
-    coarse = jnp.any(state.taut & ((jnp.abs(excess) > at.drift) | (jnp.abs(growth) > 1e3 * at.drift)), axis=0)
+    coarse = anywhere(state.taut & ((jnp.abs(excess) > at.drift) | (jnp.abs(growth) > 1e3 * at.drift)))
     return state, guards, coarse
 
 
@@ -287,7 +287,7 @@ class SlungEvents(SlungParameters):
         excess = span.distance - state.length
         first = located & done.arrived & (jnp.cumsum(done.arrived, axis=0) == 1)
         speed = jnp.where(first, jax.lax.stop_gradient(growth), 1.0)
-        shift = -jnp.where(first, (excess - jax.lax.stop_gradient(excess)) / speed, 0.0).sum(0)
+        shift = -total(jnp.where(first, (excess - jax.lax.stop_gradient(excess)) / speed, 0.0))
         state = moved(state, motion(self, state, loads)[0], shift)
 
         span = spans(self, state)

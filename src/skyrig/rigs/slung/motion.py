@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from skyrig import algebra
-from skyrig.algebra import apply, apply_transposed, cross, dot
+from skyrig.algebra import apply, apply_transposed, cross, dot, total
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.complementarity import Coupled, Dense, System
 from skyrig.rigs.protocol import Loads
@@ -106,7 +106,7 @@ def cable_matrix(rig: SlungParameters, span: CableSpans) -> Float[Array, "n n *b
     A_jk = xi_j.xi_k/m_L + tau_j.J_L^-1 tau_k + delta_jk (1/m_k + sigma_k.J_k^-1 sigma_k)
     """
     xi, tau, turn = span.direction, span.lever, span.turn
-    shared = (xi[:, :, None] * xi[:, None] / rig.payload_mass + tau[:, :, None] * turn[:, None]).sum(0)
+    shared = total(xi[:, :, None] * xi[:, None] / rig.payload_mass + tau[:, :, None] * turn[:, None])
     identity = jnp.eye(rig.count, dtype=xi.dtype).reshape((rig.count, rig.count) + (1,) * (xi.ndim - 2))
     return shared + identity * _own(rig, span)
 
@@ -132,8 +132,8 @@ def pull(rig: SlungParameters, span: CableSpans, tension: Float[Array, "n *batch
     """What pulls along the cables do to every body: forces to accelerations, impulses to velocity changes."""
     force = tension * span.direction
     return Push(
-        payload=-force.sum(1) / rig.payload_mass,
-        payload_turn=-(tension * span.turn).sum(1),
+        payload=-total(force, 1) / rig.payload_mass,
+        payload_turn=-total(tension * span.turn, 1),
         vehicles=force / rig.mass,
         vehicles_turn=None if span.hook_turn is None else tension * span.hook_turn,
     )
@@ -178,7 +178,7 @@ def free_stretch(
         whirl = state.vehicles.rate
         xi = apply_transposed(algebra.rotation_matrix(state.vehicles.attitude), span.direction)
         ends = ends - xi * (cross(free.vehicles_turn, rig.hook) + cross(whirl, cross(whirl, rig.hook)))
-    b = ends.sum(0) + span.across
+    b = total(ends) + span.across
     return b - state.drive
 
 
