@@ -93,6 +93,8 @@ class Limits:
     """Most tension (N), besides what the vehicles' thrust allows."""
     separation: float | None = None
     """Least distance between vehicles' centres (m); the sum of their radii if left out."""
+    clearance: float | None = None
+    """Least distance of a vehicle's centre from another's cable (m); its radius if left out."""
     elevation: float = 0.1
     """Least angle of a cable above the horizon and above the plane of the attachments (rad)."""
     thrust_share: float = 1.0
@@ -120,6 +122,7 @@ def room(found: Configuration, limits: Limits) -> dict[str, Numbers]:
     near = np.triu_indices(team.count, 1)
     apart = team.separation() if limits.separation is None else np.full((team.count,) * 2, limits.separation)
     others = ~np.eye(team.count, dtype=bool)
+    clear = team.radius if limits.clearance is None else limits.clearance
     long, heavy = team.length.mean(), team.weight
     least, most = limits.tension_min or 0.0, limits.tension_max
     spare = limits.thrust_share * team.thrust_max - np.linalg.norm(found.thrust, axis=-1)
@@ -128,7 +131,7 @@ def room(found: Configuration, limits: Limits) -> dict[str, Numbers]:
         "thrust": spare / heavy,
         "distance between vehicles": (found.separation - apart)[..., *near] / long,
         "elevation of the cables": _above(found) - np.sin(limits.elevation),
-        "distance of vehicles from others' cables": ((found.clearance - team.radius) / long)[..., others],
+        "distance of vehicles from others' cables": ((found.clearance - clear) / long)[..., others],
     }
     if most is not None and np.isfinite(most):
         kept["tension below its most"] = (most - found.tension) / heavy

@@ -18,6 +18,8 @@ SOLVED = 1e-11
 """Residual of a solution, in weights and mean lengths."""
 ROUNDS = 80
 """Steps at most."""
+STUCK = 1e2
+"""Damping of a search that leads nowhere."""
 
 
 Indices = npt.NDArray[np.intp]
@@ -52,22 +54,20 @@ def solve(team: Team, hooks: Numbers, which: Indices, starts: int, rng: np.rando
     damping = np.full(starts, 1e-2)
     miss, slope = _equations(team, hooks, which, position, attitude, tension)
     size = (miss**2).sum(-1)
+    on = np.arange(starts)  # those that still move
     for _ in range(ROUNDS):
-        if (size < (0.1 * SOLVED) ** 2).all():
-            break
-        step = _step(miss, slope, damping)
-        new = _moved(team, position, attitude, tension, step)
+        step = _step(miss[on], slope[on], damping[on])
+        new = _moved(team, position[on], attitude[on], tension[on], step)
         further, steeper = _equations(team, hooks, which, *new)
         now = (further**2).sum(-1)
-        good = now < size
-        position, attitude, tension = (
-            np.where(good[:, None], after, before)
-            for after, before in zip(new, (position, attitude, tension), strict=True)
-        )
-        miss = np.where(good[:, None], further, miss)
-        slope = np.where(good[:, None, None], steeper, slope)
-        size = np.where(good, now, size)
-        damping = np.clip(np.where(good, damping * 0.2, damping * 4), 1e-16, 1e6)
+        good = now < size[on]
+        better = on[good]
+        position[better], attitude[better], tension[better] = (each[good] for each in new)
+        miss[better], slope[better], size[better] = further[good], steeper[good], now[good]
+        damping[on] = np.maximum(np.where(good, 0.2, 4.0) * damping[on], 1e-16)
+        on = on[(size[on] > (0.1 * SOLVED) ** 2) & (damping[on] < STUCK)]
+        if not len(on):
+            break
     return Found(position, attitude, tension, np.sqrt(size) < SOLVED)
 
 
@@ -94,7 +94,7 @@ def _equations(
     """What misses, (s, f + k), and its derivative by the scaled twist and tensions, (s, f + k, f + k)."""
     force, long, moment = _units(team)
     f, k = team.freedoms, len(which)
-    some = _some(team, which)
+    some = some_of(team, which)
     span = hooks[which] - some.points(Pose(position, attitude))
     distance = np.maximum(np.linalg.norm(span, axis=-1), 1e-12)
     unit = span / distance[..., None]
@@ -112,7 +112,7 @@ def _equations(
     return np.concatenate([gradient / by, over], axis=-1), slope
 
 
-def _some(team: Team, which: Indices) -> Team:
+def some_of(team: Team, which: Indices) -> Team:
     """The team with only these cables."""
     names = ("attachment", "length", "hook", "vehicle_mass", "thrust_max", "radius")
     return replace(team, **{name: getattr(team, name)[which] for name in names})
