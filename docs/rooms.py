@@ -13,6 +13,7 @@ ROOMS = [
     "vehicles",
     "rigs",
     "elements",
+    "statics",
     "planning",
     "control",
     "sim",

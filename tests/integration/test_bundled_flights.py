@@ -28,6 +28,7 @@ SMOOTH = {
     "three-dragonflies-mixed-lengths",
     "three-dragonflies-slalom",
     "three-dragonflies-two-lengths",
+    "three-hummingbirds-frame",
     "three-mixed-links",
     "three-mixed-vehicles",
     "two-dragonflies-bar",

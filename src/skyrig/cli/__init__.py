@@ -20,6 +20,7 @@ from skyrig.cli.listing import list_known
 from skyrig.cli.papers import reproduce
 from skyrig.cli.pipes import patient_output
 from skyrig.cli.scenarios import check, schema, show
+from skyrig.cli.statics import statics
 from skyrig.cli.studio import studio
 from skyrig.cli.sweeps import sweep
 from skyrig.cli.tuning import tune
@@ -35,6 +36,7 @@ COMMANDS = {
     "compare": compare,
     "export": export,
     "sweep": sweep,
+    "statics": statics,
     "studio": studio,
     "tune": tune,
     "reproduce": reproduce,

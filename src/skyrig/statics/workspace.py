@@ -1,0 +1,141 @@
+"""All configurations that hold a pose within limits, as a sampled set: its volume, pictures and tables.
+
+For three robots the set lives in the paper's coordinates {x1, y1, y2} (its Figs. 3 and 9); for other teams
+in the coordinates z of `skyrig.statics.inverse.Pulls`, over the payload's weight. Samples are drawn evenly
+from a box that holds the whole set, so that the share of valid ones is the set's volume over the box's, with
+a standard error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from skyrig import checks
+from skyrig.checks import Numbers
+from skyrig.errors import InputError
+from skyrig.statics.configuration import Configuration
+from skyrig.statics.inverse import Limits, check_lift, pulls, room
+from skyrig.statics.team import Pose, Team
+from skyrig.statics.three import frame
+
+CHUNK = 20_000
+"""Samples looked at together where no compiled form serves."""
+
+
+@dataclass(frozen=True, eq=False)
+class Workspace:
+    """Samples of the configurations that hold a pose."""
+
+    team: Team
+    pose: Pose
+    names: tuple[str, ...]
+    """Of the coordinates."""
+    box: Numbers
+    """(d, 2) from where to where samples were drawn."""
+    samples: Numbers
+    """(N, d)."""
+    room: dict[str, Numbers]
+    """(N,) by limit: how far within it each sample is (see `skyrig.statics.inverse.room`)."""
+    tension: Numbers
+    """(N, n) N."""
+
+    @property
+    def valid(self) -> npt.NDArray[np.bool_]:
+        """(N,) which samples keep to every limit."""
+        return np.all([values >= 0 for values in self.room.values()], axis=0)
+
+    @property
+    def share(self) -> float:
+        """Of the samples that are valid."""
+        return float(self.valid.mean())
+
+    @property
+    def volume(self) -> tuple[float, float]:
+        """Volume of the valid set in its coordinates, and the standard error of that."""
+        whole = float(np.prod(self.box[:, 1] - self.box[:, 0]))
+        p, n = self.share, len(self.samples)
+        return whole * p, whole * float(np.sqrt(max(p * (1 - p), 1 / n) / n))
+
+    def shares(self) -> dict[str, float]:
+        """Share of the samples that keeps to each limit by itself."""
+        return {name: float((values >= 0).mean()) for name, values in self.room.items()}
+
+    def table(self) -> dict[str, Numbers]:
+        """Columns for other tools: coordinates, tensions (N), room in every limit, whether it is valid."""
+        columns = {name: self.samples[:, k] for k, name in enumerate(self.names)}
+        columns |= {f"tension_{k}": self.tension[:, k] for k in range(self.team.count)}
+        columns |= {name.replace(" ", "_"): values for name, values in self.room.items()}
+        return columns | {"valid": self.valid.astype(float)}
+
+
+def workspace(
+    team: Team,
+    pose: Pose,
+    limits: Limits | None = None,
+    samples: int = 200_000,
+    seed: int = 0,
+) -> Workspace:
+    """Sample the configurations that hold a pose.
+
+    Args:
+        team: The team.
+        pose: Where the payload shall be.
+        limits: What they must keep to; the defaults of `Limits` if left out.
+        samples: How many.
+        seed: Of the samples.
+
+    Raises:
+        InputError: If no pulls hold the pose, or the team cannot lift the payload.
+    """
+    check_lift(team)
+    count = int(checks.positive("samples", samples))
+    kept = (limits or Limits()).filled(team)
+    rng = np.random.default_rng(seed)
+    if team.count == 3 and team.freedoms == 6 and not team.hook.any() and not team.moment.any():
+        return _three(team, pose, kept, count, rng)
+    every = pulls(team, pose)
+    d = every.free.shape[2]
+    if d == 0:
+        raise InputError("these cables can hold the pose in one way only: there is no set to sample.")
+    # no pull is longer than the strongest vehicle's thrust and weight, so no z is
+    reach = np.minimum(team.thrust_max + team.vehicle_mass * team.gravity, kept.tension_max or np.inf)
+    size = float(np.sqrt((reach**2).sum())) / team.weight
+    drawn = rng.uniform(-size, size, (count, d))
+    rooms: list[dict[str, Numbers]] = []
+    tensions = []
+    for begin in range(0, count, CHUNK):
+        found = Configuration(team, pose, every.at(drawn[begin : begin + CHUNK] * team.weight))
+        rooms.append({name: values.min(axis=-1) for name, values in room(found, kept).items()})
+        tensions.append(found.tension)
+    whole = {name: np.concatenate([each[name] for each in rooms]) for name in rooms[0]}
+    names = tuple(f"z{k + 1}" for k in range(d))
+    box = np.tile([-size, size], (d, 1))
+    return Workspace(team, pose, names, box, drawn, whole, np.concatenate(tensions))
+
+
+def _three(team: Team, pose: Pose, kept: Limits, count: int, rng: np.random.Generator) -> Workspace:
+    from skyrig.statics.workspace_three import rooms_of
+
+    at = frame(team, pose)
+    if at.upward.min() <= 0:
+        worst = int(at.upward.argmin())
+        raise InputError(
+            f"the pose is outside the workspace: cable {worst} would have to push with "
+            f"{-at.upward[worst]:.3g} N."
+        )
+    strongest = np.minimum(team.thrust_max + team.vehicle_mass * team.gravity, kept.tension_max or np.inf)
+    slope = np.sqrt(np.maximum((strongest / at.upward) ** 2 - 1, 0.0))
+    if not slope.all():
+        worst = int((strongest / at.upward).argmin())
+        raise InputError(
+            f"the pose is outside the workspace: cable {worst} pulls with {at.upward[worst]:.3g} N across "
+            f"the payload's plane however it leans, more than its most of {strongest[worst]:.3g} N."
+        )
+    half = slope[[0, 0, 1]]
+    drawn = rng.uniform(-1.0, 1.0, (count, 3)) * half
+    rooms, tension = rooms_of(team, pose, at, kept, drawn)
+    box = np.stack([-half, half], axis=1)
+    return Workspace(team, pose, ("x1", "y1", "y2"), box, drawn, rooms, tension)

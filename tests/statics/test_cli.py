@@ -1,0 +1,42 @@
+"""`skyrig statics` for people and for programs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from skyrig.cli import main
+
+TEAM = "three-hummingbirds-frame"
+
+
+def test_answers_for_programs_and_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    main(["statics", "inverse", TEAM, "--coordinates", "0", "0", "-0.9", "--json", "--out", str(tmp_path)])
+    answer = json.loads(capsys.readouterr().out)
+    assert [round(row["tension"] / (0.25 * 9.81), 3) for row in answer["vehicles"]] == [0.333, 0.480, 0.480]
+    assert json.loads((tmp_path / "inverse.json").read_text()) == answer
+    assert (tmp_path / "inverse.png").stat().st_size > 10_000
+    hooks = [text for place in answer["hooks"] for text in ("--hook", *map(str, place))]
+    main(["statics", "direct", TEAM, "--json", *hooks])
+    first = json.loads(capsys.readouterr().out)["equilibria"][0]
+    assert first["stable"] and abs(first["position"][2] - 1) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["inverse", "three-dragonflies-links"], "on rigid links"),
+        (["invers", TEAM], "did you mean 'inverse'"),
+        (["inverse", TEAM, "--criterion", "best"], "choose from: effort, equal, margin, stiffness"),
+        (["inverse", TEAM, "--set", "rig.payload.mass=9"], "everything weighs 103 N"),
+        (["workspace", TEAM, "--tension-max", "0.5"], "outside the workspace"),
+        (["direct", TEAM, "--hook", "0", "0", "1"], "once for each of the 3 cables"),
+        (["stability", "four-dragonflies-box", "--coordinates", "0", "0", "0"], "for three cables"),
+    ],
+)
+def test_bad_input_is_told_in_one_sentence(arguments, told, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["statics", *arguments])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert told in said and said.count("\n") <= 2 and "Traceback" not in said
