@@ -8,7 +8,9 @@ import equinox as eqx
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
+from skyrig.elements.around import Around
 from skyrig.rigs.bodies import Bodies
+from skyrig.rigs.layout import Layout, SignalKind
 from skyrig.rigs.protocol import Wrench
 
 
@@ -16,7 +18,8 @@ class Element(eqx.Module):
     """A force law. Numbers are array leaves, so that changing one never compiles again.
 
     `loads` is asked at every stage of every step; it depends on nothing but its arguments. What an element
-    remembers (the weather, a contact's anchor) changes between steps only, in `advance`.
+    remembers (the weather, a contact's anchor) changes between steps only, in `advance`. In a batch every
+    array has one axis more behind, of extent 1 where all flights have the same.
     """
 
     def start(self, bodies: dict[str, Bodies]) -> Any:
@@ -28,18 +31,30 @@ class Element(eqx.Module):
         return memory
 
     def loads(
-        self,
-        t: ArrayLike,
-        bodies: dict[str, Bodies],
-        memory: Any,
-        rotors: Float[Array, "r n *batch"] | None,
+        self, t: ArrayLike, bodies: dict[str, Bodies], memory: Any, around: Around
     ) -> dict[str, Wrench]:
-        """What it does to the bodies of each group.
+        """What it does to the bodies of each group; nothing, unless it says so.
 
         Args:
             t: Now (s).
             bodies: Where all bodies are, by group, (3, k, *batch).
             memory: What `advance` returned.
-            rotors: Thrust of every rotor (N); None where nobody knows (thrusts given by hand).
+            around: What else there is: the rotors' thrusts, and the wind at any place.
         """
-        raise NotImplementedError
+        return {}
+
+    def wind(
+        self, t: ArrayLike, place: Float[Array, "3 k *batch"], memory: Any
+    ) -> Float[Array, "3 k *batch"] | None:
+        """How it moves the air at some places, world frame (m/s); None for an element that does not."""
+        return None
+
+    def signal_kinds(self, layout: Layout) -> tuple[SignalKind, ...]:
+        """The signals it tells, for a rig of this layout."""
+        return ()
+
+    def signals(
+        self, t: ArrayLike, bodies: dict[str, Bodies], memory: Any, around: Around
+    ) -> dict[str, Float[Array, "count *batch"]]:
+        """Values of its signals, by name."""
+        return {}

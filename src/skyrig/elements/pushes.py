@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
+from skyrig.elements.around import Around
 from skyrig.elements.element import Element
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.protocol import Wrench
@@ -42,7 +43,9 @@ class Pushes(Element):
 
         return jax.tree.map(held, self.wrenches)
 
-    def loads(self, t: ArrayLike, bodies: dict[str, Bodies], memory: Any, rotors: Any) -> dict[str, Wrench]:
+    def loads(
+        self, t: ArrayLike, bodies: dict[str, Bodies], memory: Any, around: Around
+    ) -> dict[str, Wrench]:
         """The row at hand."""
         return memory
 

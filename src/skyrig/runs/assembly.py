@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from skyrig.flight.rig import rig_data
 from skyrig.planning import Reference
 
 if TYPE_CHECKING:
-    from skyrig.rigs.layout import Layout
+    from skyrig.rigs.layout import Layout, SignalKind
     from skyrig.scenario.build import Built
 
 __all__ = ["assemble", "rig_data", "track", "versions"]
@@ -57,7 +57,7 @@ def assemble(
         rig=rig,
         references={group: sampled(each, times) for group, each in wanted.items()},
         measured={group: track(measured[group]) for group in ordered(measured)} if measured else {},
-        signals=_signals(layout, flown.signals, told or {}, units or {}),
+        signals=_signals(built.signal_kinds, flown.signals, told or {}, units or {}),
         events=_events(layout, flown.events, rows),
         jumps=_jumps(flown.log.sides, rows),
         scenario=built.scenario.to_yaml(),
@@ -129,11 +129,11 @@ def _leaves(bodies: Any) -> list[Any]:
 
 
 def _signals(
-    layout: Layout, own: Mapping[str, Any], told: Mapping[str, Any], units: Mapping[str, str]
+    kinds: Iterable[SignalKind], own: Mapping[str, Any], told: Mapping[str, Any], units: Mapping[str, str]
 ) -> dict[str, Signal]:
     found = {
         kind.name: Signal(_column(own[kind.name], kind.unit), kind.unit, kind.says, kind.owner)
-        for kind in layout.signals
+        for kind in kinds
         if kind.name in own
     }
     for name, values in told.items():

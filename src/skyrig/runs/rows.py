@@ -23,6 +23,7 @@ from skyrig.runs.closed import make_controller, outside_of
 from skyrig.scenario.build import Built, assembled, make_start, make_teams
 from skyrig.scenario.scenario import Scenario
 from skyrig.scenario.spec import Cut, Poke
+from skyrig.scenario.world import elements_of
 from skyrig.sim.preparation import Outside, grid_of
 from skyrig.sim.schedule import Schedule, schedule
 
@@ -104,7 +105,7 @@ class Workshop:
             numbers("state", rig + start, built.state),
             numbers("controller", rig + flown, made),
             numbers("actuators", id(actuators), actuators),
-            numbers("elements", rig + msgspec.json.encode(spec.world), built.elements),
+            numbers("elements", rig + msgspec.json.encode(elements_of(spec)), built.elements),
         )
         outside = outside_of(built)
         ticks, grid = self._once(

@@ -16,7 +16,7 @@ from skyrig.elements import Element
 from skyrig.errors import InputError
 from skyrig.planning import Reference
 from skyrig.planning.reference import quaternion
-from skyrig.rigs import Bodies, Rig, Trim, trim
+from skyrig.rigs import Bodies, Rig, SignalKind, Trim, trim
 from skyrig.scenario import spec as said
 from skyrig.scenario.disturbances import Disturbances
 from skyrig.scenario.mechanisms import RigParts
@@ -78,6 +78,13 @@ class Built:
     def rig(self) -> Rig:
         """The rig as it is."""
         return self.team.rig
+
+    @property
+    def signal_kinds(self) -> tuple[SignalKind, ...]:
+        """What the rig and the elements tell."""
+        layout = self.rig.layout
+        told = (kind for it in self.elements.values() for kind in it.signal_kinds(layout))
+        return tuple({kind.name: kind for kind in (*layout.signals, *told)}.values())
 
 
 def build(scenario: Scenario) -> Built:

@@ -11,15 +11,38 @@ from msgspec import defstruct
 
 from skyrig.errors import InputError
 from skyrig.fields import Part, unit
+from skyrig.scenario.elements.cable_drag import CableDragSpec
+from skyrig.scenario.elements.downwash import DownwashSpec
+from skyrig.scenario.elements.drag import DragSpec
+from skyrig.scenario.elements.ground import GroundSpec, ObstaclesSpec
+from skyrig.scenario.elements.ground_effect import GroundEffectSpec
+from skyrig.scenario.elements.payload_drag import PayloadDragSpec
+from skyrig.scenario.elements.rotor_air import RollingMomentSpec, RotorDragSpec
+from skyrig.scenario.elements.turbulence import TurbulenceSpec
+from skyrig.scenario.elements.wind import WindSpec
+from skyrig.scenario.elements.wind_field import WindFieldSpec
 from skyrig.scenario.mechanisms.base import Mechanism
 from skyrig.scenario.mechanisms.cables import CableRig
 from skyrig.scenario.mechanisms.links import LinkRig
 from skyrig.scenario.spec import Spec
-from skyrig.scenario.world import DragSpec, ElementSpec
+from skyrig.scenario.world import ElementSpec
 
 MECHANISMS: dict[str, type[Mechanism]] = {"cables": CableRig, "links": LinkRig}
 """What `rig.mechanism` may be."""
-ELEMENTS: dict[str, type[ElementSpec]] = {"drag": DragSpec}
+ELEMENTS: dict[str, type[ElementSpec]] = {
+    "wind": WindSpec,
+    "turbulence": TurbulenceSpec,
+    "wind_field": WindFieldSpec,
+    "drag": DragSpec,
+    "payload_drag": PayloadDragSpec,
+    "rotor_drag": RotorDragSpec,
+    "rolling_moment": RollingMomentSpec,
+    "cable_drag": CableDragSpec,
+    "ground_effect": GroundEffectSpec,
+    "downwash": DownwashSpec,
+    "ground": GroundSpec,
+    "obstacles": ObstaclesSpec,
+}
 """What `world:` may hold."""
 
 

@@ -23,7 +23,7 @@ from skyrig.scenario.overrides import cut_short, overridden
 from skyrig.scenario.parse import parse, plain, read_text, read_values
 from skyrig.scenario.sentences import nearest, shown
 from skyrig.scenario.spec import Controller, Factors, Spec
-from skyrig.scenario.world import elements_of
+from skyrig.scenario.world import elements_of, with_whole_files
 
 if TYPE_CHECKING:
     from skyrig.scenario.build import Built
@@ -85,6 +85,8 @@ class Scenario:
         own = plain(values, where)
         if "reference" in own:
             own["reference"] = with_whole_paths(own["reference"], Path(directory))
+        if "world" in own:
+            own["world"] = with_whole_files(own["world"], Path(directory))
         spec = parse(own, where)
         known = None if like is None else like.parts
         same_rig = known is not None and known.said == spec.rig

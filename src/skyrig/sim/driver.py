@@ -110,7 +110,7 @@ class Driven(eqx.Module):
 
 def _record(plant: Plant, t: Any, state: PlantState, effort: Effort, pilot: Any = None) -> Record:
     loads = plant.loads(t, state, effort)
-    signals = plant.rig.signals(t, state.rig, loads)
+    signals = plant.signals(t, state, effort, loads)
     return Record(plant.bodies(state), signals, loads.thrust, loads.moment, pilot)
 
 

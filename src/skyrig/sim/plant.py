@@ -11,6 +11,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float
 
 from skyrig.algebra import total
+from skyrig.elements.around import Around
 from skyrig.elements.element import Element
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.protocol import Hybrid, Loads, Watch, added
@@ -119,11 +120,28 @@ class Plant(eqx.Module):
             thrust, moment = made[0], made[1:]
         wrenches = {}
         if self.elements:
-            bodies = self.bodies(state)
-            rotors = effort.rotors if state.rotors is None else state.rotors
+            bodies, around = self.bodies(state), self._around(t, state, effort, thrust)
             for name, element in self.elements.items():
-                wrenches = added(wrenches, element.loads(t, bodies, state.memories[name], rotors))
+                wrenches = added(wrenches, element.loads(t, bodies, state.memories[name], around))
         return Loads(thrust, moment, wrenches, effort.drives)
+
+    def signals(self, t: ArrayLike, state: PlantState, effort: Effort, loads: Loads) -> dict[str, Array]:
+        """What the rig and the elements tell, (count, *batch) each."""
+        told = self.rig.signals(t, state.rig, loads)
+        if self.elements:
+            bodies, around = self.bodies(state), self._around(t, state, effort, loads.thrust)
+            for name, element in self.elements.items():
+                told |= element.signals(t, bodies, state.memories[name], around)
+        return told
+
+    def _around(self, t: ArrayLike, state: PlantState, effort: Effort, thrust: Array) -> Around:
+        """The world as elements see it."""
+        rotors = effort.rotors if state.rotors is None else state.rotors
+        if rotors is not None and effort.share is not None:
+            rotors = effort.share * rotors
+        return Around(
+            t, thrust, rotors, tuple((it, state.memories[name]) for name, it in self.elements.items())
+        )
 
     def derivative(self, t: ArrayLike, state: PlantState, effort: Effort) -> tuple[Any, Any]:
         """Time derivative of the rig's motion and of the rotors' thrusts."""

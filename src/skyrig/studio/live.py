@@ -68,7 +68,7 @@ class Live:
         """How many control ticks have been flown."""
         self.rate = float(built.scenario.spec.loop.control_rate)
         self._carried = carried(it.name for it in built.rig.layout.groups)
-        self._units = {kind.name: kind.unit for kind in built.rig.layout.signals}
+        self._units = {kind.name: kind.unit for kind in built.signal_kinds}
         self.open_loop = built.controller.name == OPEN_LOOP
         per_tick = int(np.ceil(1 / self.rate / built.step - 1e-6))
         self.room = 8 * -(-(max(per_tick, min(TICKS * per_tick, 56)) + 8) // 8)
@@ -132,7 +132,7 @@ class Live:
         if hover_at is not None:
             known |= hover_at.signals
         signals = {}
-        for kind in rig.layout.signals:
+        for kind in built.signal_kinds:
             # away from hover nobody knows before something is commanded
             blank = np.full(kind.count, np.nan) if kind.unit else np.zeros(kind.count, bool)
             signals[kind.name] = np.asarray(known.get(kind.name, blank))[None]

@@ -1,0 +1,139 @@
+"""Bodies that stand, slide, tip and bounce: a compliant contact at points of their hulls, with held anchors.
+
+At a point of depth d and approach speed u a surface pushes with N = max(0, k d + c min(d/d_s, 1) u), and
+rubs with f = -(k z + c v_t), cut to mu N, z being how far the point is from its anchor along the surface. An
+anchor is held over a step and then follows the point so far that k |z| does not exceed mu min(N, 4 k d_s).
+With k = m w^2/n and c = 2 zeta w m/n, n points that carry a body of mass m let it sink by d_s = g/w^2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
+
+from skyrig.algebra import dot
+from skyrig.elements.around import Around
+from skyrig.elements.element import Element
+from skyrig.elements.points import Moving, Points
+from skyrig.elements.surfaces import Surface
+from skyrig.rigs.bodies import Bodies
+from skyrig.rigs.layout import Layout, SignalKind
+from skyrig.rigs.protocol import Wrench
+
+SPEED = 300.0
+"""w: how stiff a contact is (rad/s); a body at rest sinks by 0.11 mm."""
+DAMPING = 0.5
+"""zeta."""
+SINKING = 9.81 / SPEED**2
+"""d_s: how deep a body at rest sinks (m)."""
+STRETCH = 4.0
+"""Times its size at rest up to which an anchor's pull counts; without it, energy grows in hard landings."""
+
+
+class Hull(eqx.Module):
+    """Points of a group's bodies that may touch."""
+
+    points: Points
+    radius: Float[Array, "p *batch"]
+    """Of a ball around each point (m); zero for a corner."""
+    stiffness: Float[Array, "p *batch"]
+    """k (N/m)."""
+    damping: Float[Array, "p *batch"]
+    """c (N s/m)."""
+
+
+class Touching(eqx.Module):
+    """Points of a hull at a surface, now."""
+
+    moving: Moving
+    gap: Float[Array, "p *batch"]
+    normal: Float[Array, "3 p *batch"]
+    force: Float[Array, "p *batch"]
+    """N (N)."""
+
+
+class Contact(Element):
+    """Points of hulls against a surface."""
+
+    hulls: dict[str, Hull]
+    """By group."""
+    surface: Surface
+    friction: Float[Array, "*batch"]
+    """mu."""
+    name: str = eqx.field(static=True, default="ground")
+    """Its signals begin with."""
+
+    def start(self, bodies: dict[str, Bodies]) -> dict[str, Array]:
+        """Anchors where the points are."""
+        return {group: hull.points.moving(bodies).place for group, hull in self.hulls.items()}
+
+    def advance(
+        self, memory: dict[str, Array], t: ArrayLike, bodies: dict[str, Bodies], dt: ArrayLike
+    ) -> dict[str, Array]:
+        """Anchors of points that slide, or are in the air, follow."""
+        moved = {}
+        for group, hull in self.hulls.items():
+            at = self.touching(hull, bodies)
+            away = _along(at.moving.place - memory[group], at.normal)
+            most = self.friction * jnp.minimum(at.force / hull.stiffness, STRETCH * SINKING)
+            moved[group] = at.moving.place - away * jnp.minimum(1.0, most / _size(away))
+        return moved
+
+    def loads(
+        self, t: ArrayLike, bodies: dict[str, Bodies], memory: dict[str, Array], around: Around
+    ) -> dict[str, Wrench]:
+        """Pressure and friction at all points."""
+        found = {}
+        for group, hull in self.hulls.items():
+            at = self.touching(hull, bodies)
+            pull = hull.stiffness * _along(at.moving.place - memory[group], at.normal)
+            pull = pull + hull.damping * _along(at.moving.velocity, at.normal)
+            rub = pull * jnp.minimum(1.0, self.friction * at.force / _size(pull))
+            arm = at.moving.arm - hull.radius * at.normal
+            count = bodies[group].position.shape[1]
+            found[group] = hull.points.wrench(arm, at.force * at.normal - rub, count)
+        return found
+
+    def touching(self, hull: Hull, bodies: dict[str, Bodies]) -> Touching:
+        """How deep its points are, and what presses on them."""
+        moving = hull.points.moving(bodies)
+        gap, normal = self.surface.gap(moving.place)
+        gap = gap - hull.radius
+        depth = jnp.maximum(-gap, 0.0)
+        speed = -dot(moving.velocity, normal)
+        press = hull.stiffness * depth + hull.damping * jnp.minimum(depth / SINKING, 1.0) * speed
+        return Touching(moving, gap, normal, jnp.maximum(press, 0.0))
+
+    def signal_kinds(self, layout: Layout) -> tuple[SignalKind, ...]:
+        """Of every body of the groups that may touch."""
+        count = sum(layout.group(group).count for group in self.hulls)
+        return (
+            SignalKind(f"{self.name}.gap", "m", count, "how far each body is from touching"),
+            SignalKind(f"{self.name}.force", "N", count, "how hard each body is pressed"),
+        )
+
+    def signals(
+        self, t: ArrayLike, bodies: dict[str, Bodies], memory: Any, around: Around
+    ) -> dict[str, Float[Array, "count *batch"]]:
+        """The least gap and the sum of all pressures, body by body."""
+        gaps, forces = [], []
+        for group, hull in self.hulls.items():
+            at, body = self.touching(hull, bodies), hull.points.body
+            for k in range(bodies[group].position.shape[1]):
+                own = [p for p, one in enumerate(body) if one == k]
+                gaps.append(at.gap[own[0] : own[-1] + 1].min(0))
+                forces.append(at.force[own[0] : own[-1] + 1].sum(0))
+        return {f"{self.name}.gap": jnp.stack(gaps), f"{self.name}.force": jnp.stack(forces)}
+
+
+def _along(vector: Array, normal: Array) -> Array:
+    """The part of a vector along the surface."""
+    return vector - dot(vector, normal) * normal
+
+
+def _size(vector: Array) -> Array:
+    return jnp.sqrt(jnp.maximum(dot(vector, vector), 1e-24))

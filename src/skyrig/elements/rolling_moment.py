@@ -1,0 +1,36 @@
+"""The moment that air across a turning rotor makes: its advancing blades lift more than the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
+
+from skyrig.elements.around import Around
+from skyrig.elements.element import Element
+from skyrig.elements.rotor_drag import across_discs
+from skyrig.elements.rotors import RotorSet
+from skyrig.rigs.bodies import Bodies
+from skyrig.rigs.protocol import Wrench
+
+
+class RollingMoment(Element):
+    """M_i = -c omega_i v_perp of each rotor, v_perp being its velocity against the air across its axis.
+
+    The sign is the same for rotors of both spins, as in the motor model of common flight simulators: one that
+    went with the spin would cancel over an even number of rotors.
+    """
+
+    rotors: RotorSet
+    coefficient: Float[Array, "n *batch"]
+    """c (N m s^2/(m rad))."""
+
+    def loads(
+        self, t: ArrayLike, bodies: dict[str, Bodies], memory: Any, around: Around
+    ) -> dict[str, Wrench]:
+        """On all vehicles."""
+        across = across_discs(self.rotors, bodies["vehicles"], around)[1]
+        moment = -(self.coefficient * self.rotors.speeds(around) * across).sum(1)
+        return {"vehicles": Wrench(jnp.zeros_like(moment), moment)}

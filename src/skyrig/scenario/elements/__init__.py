@@ -1,0 +1,1 @@
+"""What `world:` says of each element, one file each."""

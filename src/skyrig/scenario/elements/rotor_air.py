@@ -1,0 +1,40 @@
+"""Air across turning rotors: their drag, and the moment it makes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from skyrig.fields import unit
+from skyrig.scenario.world import ElementSpec
+
+if TYPE_CHECKING:
+    from skyrig.elements import Element
+    from skyrig.scenario.mechanisms import RigParts
+
+
+class RotorDragSpec(ElementSpec, frozen=True, kw_only=True):
+    """Drag of turning rotors, at each hub: F = -coefficient speed v, v across the rotor's axis."""
+
+    coefficient: Annotated[float, unit("N s^2/(m rad)", "The same for all rotors", ge=0, le=1)]
+
+    def build(self, parts: RigParts) -> Element:
+        """The rotors of the team."""
+        from skyrig.algebra import as_jax
+        from skyrig.elements import RotorDrag, RotorSet
+
+        return RotorDrag(RotorSet.of(parts.airframes), as_jax(np.full(parts.count, self.coefficient)))
+
+
+class RollingMomentSpec(ElementSpec, frozen=True, kw_only=True):
+    """Moment of air across turning rotors: M = -coefficient speed v of each, v across the rotor's axis."""
+
+    coefficient: Annotated[float, unit("N m s^2/(m rad)", "The same for all rotors", ge=0, le=1)] = 1e-6
+
+    def build(self, parts: RigParts) -> Element:
+        """The rotors of the team."""
+        from skyrig.algebra import as_jax
+        from skyrig.elements import RollingMoment, RotorSet
+
+        return RollingMoment(RotorSet.of(parts.airframes), as_jax(np.full(parts.count, self.coefficient)))
