@@ -69,6 +69,9 @@ class Switch:
     name: str
     owner: str
     count: int
+    places: int = 1
+    """At how many places along each owner it can be thrown; flags are those of the first owner, then the
+    next."""
 
 
 @dataclass(frozen=True)
