@@ -45,6 +45,8 @@ class Cut:
     """When (s)."""
     cable: int
     """Which one, counted from 0."""
+    at: float = 1.0
+    """Where along an elastic cable, from 0 at the hook to 1 at the payload."""
 
 
 class Plan(eqx.Module):

@@ -13,6 +13,7 @@ from jaxtyping import Array
 
 from skyrig import checks
 from skyrig.algebra import as_jax
+from skyrig.catenary import hanging
 from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
 from skyrig.rigs.bodies import Bodies, bodies_from_arrays
@@ -27,7 +28,6 @@ from skyrig.rigs.elastic.parameters import (
     Nodes,
     Reeled,
 )
-from skyrig.rigs.elastic.shape import hanging
 from skyrig.rigs.elastic.trim import LEVEL, trim
 from skyrig.rigs.equilibrium import Trim
 from skyrig.turns import turn as turn_points
@@ -132,7 +132,7 @@ class Elastic(ElasticDynamics):
         ends = _ends(self, payload, vehicles)
         if nodes is None:
             lengths = np.asarray(self.length)
-            lines = [hanging(ends[0][k], ends[1][k], float(lengths[k]), self.segments) for k in range(n)]
+            lines = [hanging(ends[0][k], ends[1][k], float(lengths[k]), self.segments + 1) for k in range(n)]
             nodes = np.stack(lines, axis=1)[1:-1]
         if node_velocity is None:
             share = np.arange(1, self.segments)[:, None, None] / self.segments

@@ -45,6 +45,7 @@ def trim(rig: Any, position: Any, attitude: Any, lean: float | None) -> Trim:
     signals = {
         "cable.tension": np.linalg.norm(lowest, axis=1),
         "cable.hook_tension": np.linalg.norm(pull, axis=1),
+        "cable.nodes": nodes.transpose(1, 0, 2).reshape(-1),
     }
     thrust = np.linalg.norm(thrusts, axis=1)
     return Trim(state, thrust, -cross(hooks, pulls), held.exact, held.note, signals)
