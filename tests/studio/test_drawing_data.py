@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skyrig.catenary import hanging
 from skyrig.flight import meshes
 from skyrig.flight.frames import Frames, of_payload
 from skyrig.studio.history import History
@@ -51,7 +52,7 @@ def test_a_slack_cable_is_drawn_with_its_true_length(start, end, ratio: float) -
     a, b = np.array(start), np.array(end)
     apart = float(np.linalg.norm(b - a))
     length = max(apart, 0.05) * ratio
-    line = meshes.hanging(a, b, length, 400)
+    line = hanging(a, b, length, 400)
     np.testing.assert_allclose(line[0], a, atol=1e-6)
     np.testing.assert_allclose(line[-1], b, atol=1e-5 * (1 + length))
     drawn = np.linalg.norm(np.diff(line, axis=0), axis=1).sum()
@@ -60,7 +61,7 @@ def test_a_slack_cable_is_drawn_with_its_true_length(start, end, ratio: float) -
 
 
 def test_a_taut_cable_is_straight_and_colours_grow_red() -> None:
-    line = meshes.hanging(np.zeros(3), np.array([1.0, 0, 0]), 1.0, 5)
+    line = hanging(np.zeros(3), np.array([1.0, 0, 0]), 1.0, 5)
     np.testing.assert_allclose(line, np.linspace(0, 1, 5)[:, None] * [1.0, 0, 0])
     low, high = meshes.tension_colour(0.0), meshes.tension_colour(5.0)
     assert low[2] > low[0] and high[0] > high[2]

@@ -67,6 +67,7 @@ _PUBLISHED_CABLES = (
 )
 _ATTITUDE = ("attitude", "damping", "carry")
 _HERE = "skyrig.control.builders"
+_ON_CABLES = ("cables", "elastic")
 
 CONTROLLERS: dict[str, Known] = {
     GEOMETRIC: Known("the payload follows its reference, on cables or links, after RotorTM", None, {}),
@@ -74,7 +75,7 @@ CONTROLLERS: dict[str, Known] = {
         "the same, on cables",
         f"{_HERE}:cables",
         {"full": _CABLES, "published": _PUBLISHED_CABLES},
-        mechanisms=("cables",),
+        mechanisms=_ON_CABLES,
         geometric=True,
     ),
     "links": Known(
@@ -89,21 +90,21 @@ CONTROLLERS: dict[str, Known] = {
         f"{_HERE}:vehicle",
         {"full": (*_COURSE, "carry"), "published": _PUBLISHED_VEHICLE},
         "vehicles",
-        ("cables",),
+        _ON_CABLES,
     ),
     "yaw-decoupled": Known(
         "the same, yaw decoupled, after the multilift paper",
         f"{_HERE}:yaw_decoupled",
         dict.fromkeys(FLAVOURS, _PUBLISHED_VEHICLE),
         "vehicles",
-        ("cables",),
+        _ON_CABLES,
     ),
     "attitude": Known(
         "each vehicle holds its reference's attitude",
         f"{_HERE}:attitude",
         dict.fromkeys(FLAVOURS, _ATTITUDE),
         "vehicles",
-        ("cables",),
+        _ON_CABLES,
     ),
     OPEN_LOOP: Known("nobody: thrusts and moments are held as a table says", None, {}, None),
 }

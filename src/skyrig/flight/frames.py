@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyrig.brief import brief
+from skyrig.catenary import hanging
 from skyrig.flight.flight import Flight
 from skyrig.flight.records import PAYLOAD, TEAM, ordered, people
 from skyrig.flight.rig import RigData
@@ -45,6 +46,22 @@ class Line(NamedTuple):
     """N; NaN where nobody knows."""
     length: float
     """Free length (m); NaN where nobody knows."""
+    nodes: Reals = np.zeros((0, 3))
+    """(m, 3) points it runs through between its ends (m); none where nobody says."""
+    cut: bool = False
+
+    @property
+    def pieces(self) -> list[Reals]:
+        """What is drawn of it, each (p, 3) points (m): one line, or two of a cable that was cut."""
+        if not len(self.nodes):
+            return [
+                hanging(self.start, self.end, self.length) if self.sags else np.stack([self.start, self.end])
+            ]
+        points = np.concatenate([self.start[None], self.nodes, self.end[None]])
+        if not self.cut:
+            return [points]
+        gap = int(np.argmax(np.linalg.norm(np.diff(points, axis=0), axis=1)))
+        return [piece for piece in (points[: gap + 1], points[gap + 1 :]) if len(piece) > 1]
 
     @property
     def sags(self) -> bool:
@@ -137,11 +154,22 @@ class Frames:
                 self._signal(f"{tether.name}.{what}", k, row, np.nan) for what in ("tension", "length")
             )
             start, end = self.end(tether.start, row), self.end(tether.end, row)
-            if j in cut:
+            nodes = self.nodes(rig, j)[row]
+            if j in cut and not len(nodes):
                 end = start - [0.0, 0.0, length if np.isfinite(length) else 0.0]
             taut = j not in cut and bool(self._signal(f"{tether.name}.taut", k, row, 1.0))
-            found.append(Line(start, end, taut, tension, length if j not in cut else np.nan))
+            known = length if j not in cut else np.nan
+            found.append(Line(start, end, taut, tension, known, nodes, j in cut))
         return found
+
+    def nodes(self, rig: RigData, number: int) -> Reals:
+        """(T, m, 3) points that a tether runs through between its ends (m); m is 0 where nobody says."""
+        tether = rig.tethers[number]
+        told = self.signals.get(f"{tether.name}.nodes")
+        many = sum(it.name == tether.name for it in rig.tethers)
+        if told is None or told.shape[1] % (3 * many) or not np.isfinite(told).all():
+            return np.zeros((len(self), 0, 3))
+        return told.reshape(len(self), many, -1, 3)[:, rig.columns[number]]
 
     def _signal(self, name: str, column: int, row: int, otherwise: float) -> float:
         values = self.signals.get(name)

@@ -17,6 +17,7 @@ from skyrig.flight.flight import Flight
 from skyrig.flight.impacts import least_impulse
 from skyrig.flight.limits import Limits
 from skyrig.flight.verdict import verdict
+from skyrig.rigs.layout import is_course
 from skyrig.turns import between, tilted
 
 Window = tuple[float, float]
@@ -174,7 +175,10 @@ def own_signals(flight: Flight) -> tuple[str, ...]:
     return tuple(
         name
         for name, it in flight.signals.items()
-        if name not in KNOWN and it.values.size and (name not in QUIET or np.abs(it.values).max() > NOTHING)
+        if name not in KNOWN
+        and not is_course(name)
+        and it.values.size
+        and (name not in QUIET or np.abs(it.values).max() > NOTHING)
     )
 
 

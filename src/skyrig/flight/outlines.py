@@ -38,11 +38,9 @@ def draw(axes: Any, rig: RigData, frame: Frames, cut: Collection[int] = (), stro
             else:
                 _load(axes, rig.shape(group, k), place, pose, strong)
     for line, k in zip(frame.tethers(rig, cut), rig.columns, strict=True):
-        points = np.stack([line.start, line.end])
-        if line.sags:
-            points = meshes.hanging(line.start, line.end, line.length)
-        dash = "-" if line.taut else ":"
-        axes.plot(*points.T, color=colours.of_vehicle(k), linewidth=1.2, linestyle=dash, alpha=strong)
+        dash = "-" if line.taut or len(line.nodes) else ":"
+        for points in line.pieces:
+            axes.plot(*points.T, color=colours.of_vehicle(k), linewidth=1.2, linestyle=dash, alpha=strong)
 
 
 def _load(axes: Any, shape: Shape, place: Reals, pose: Reals, strong: float) -> None:

@@ -222,6 +222,7 @@ def _tracks(frames: Frames, rig: RigData, bodies: list[tuple[str, int]]) -> dict
         "tension": _told(frames, rig, "tension", np.nan),
         "taut": _told(frames, rig, "taut", 1.0),
         "length": _told(frames, rig, "length", np.nan),
+        "nodes": _nodes(frames, rig),
         "turns": np.cumsum(speed * steps[:, None], axis=0) % (2 * np.pi),
     }
     if frames.wanted_position is not None:
@@ -230,6 +231,14 @@ def _tracks(frames: Frames, rig: RigData, bodies: list[tuple[str, int]]) -> dict
         name: base64.b64encode(np.ascontiguousarray(array, "<f4").tobytes()).decode("ascii")
         for name, array in arrays.items()
     }
+
+
+def _nodes(frames: Frames, rig: RigData) -> np.ndarray:
+    """(T, tethers, m, 3) points that the tethers run through (m); as many for each, none if some has none."""
+    each = [frames.nodes(rig, j) for j in range(len(rig.tethers))]
+    least = min((it.shape[1] for it in each), default=0)
+    alike = all(it.shape[1] == least for it in each)
+    return np.stack(each, axis=1) if each and alike else np.zeros((len(frames), len(each), 0, 3))
 
 
 def _told(frames: Frames, rig: RigData, what: str, otherwise: float) -> np.ndarray:

@@ -194,8 +194,21 @@ function skyrigPlayer(root, data) {
       mix(three(where_, k * per + index), three(where_, next * per + index), s),
       blend(four(how, k * per + index), four(how, next * per + index), s));
     const all = rig.bodies.map((_, j) => body(track.position, track.attitude, j, n)), main = all[rig.of.main];
-    return { k, all, here: [main[12], main[13], main[14]],
+    return { k, next, s, all, here: [main[12], main[13], main[14]],
       wanted: track.wanted_position ? body(track.wanted_position, track.wanted_attitude, 0, 1) : null };
+  };
+  // ---- the points that a cable runs through, if they are known
+  const course = (rig, at, count, j) => {
+    const { track, frames } = rig, many = track.nodes.length / 3 / frames / (count || 1), found = [];
+    for (let i = 0; i < many; i++) {
+      const place = (row) => three(track.nodes, (row * count + j) * many + i);
+      found.push(mix(place(at.k), place(at.next), at.s));
+    }
+    return found;
+  };
+  const widest = (points) => {
+    const gaps = points.map((point, p) => p ? size(sub(point, points[p - 1])) : 0);
+    return gaps.indexOf(Math.max(...gaps));
   };
   const drawTethers = (rig, at, t, told) => {
     const { of, track } = rig, count = of.tethers.length;
@@ -203,10 +216,11 @@ function skyrigPlayer(root, data) {
       const row = at.k * count + j, cut = line.cut !== null && t >= line.cut;
       const taut = track.taut[row] > 0.5, pull = track.tension[row], length = track.length[row];
       const [top, other] = line.ends.map((end) => apply(at.all[end.body], end.point));
-      const end = cut ? sub(top, [0, 0, length || 0]) : other;
-      const points = taut || cut || !(length > 0) ? [top, end] : hanging(top, end, length);
+      const between = course(rig, at, count, j), end = cut && !between.length ? sub(top, [0, 0, length || 0]) : other;
+      const points = between.length ? [top, ...between, end] : taut || cut || !(length > 0) ? [top, end] : hanging(top, end, length);
+      const gap = cut && between.length ? widest(points) : 0;  // where it was cut
       const own = of.tint || line.colour, colour = (taut || of.tint ? own : data.slack).map((c) => c / 255);
-      for (let p = 1; p < points.length; p++) draw(cube, bar(points[p - 1], points[p], of.thick), { colour });
+      for (let p = 1; p < points.length; p++) if (p !== gap) draw(cube, bar(points[p - 1], points[p], of.thick), { colour });
       const words = cut ? "cut" : !taut ? "slack" : isNaN(pull) ? "" : pull.toFixed(2) + " N";
       if (words) told.push(`<span data-readout="${line.name}" style="border-bottom: 3px solid rgb(${own})">${line.label}: ${words}</span> `);
     });

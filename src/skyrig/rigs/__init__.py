@@ -10,6 +10,7 @@ from skyrig.rigs.layout import Drive, End, EventKind, Group, Layout, SignalKind,
 if TYPE_CHECKING:
     from skyrig.rigs.bodies import Bodies
     from skyrig.rigs.cables import Cable, Winch
+    from skyrig.rigs.elastic import Elastic, ElasticState, Material
     from skyrig.rigs.equilibrium import Trim, trim
     from skyrig.rigs.free import FreeBodies
     from skyrig.rigs.linked import Linked, LinkedState
@@ -20,6 +21,7 @@ _HOMES = {
     "Bodies": "bodies",
     "Cable": "cables",
     "Winch": "cables",
+    **dict.fromkeys(("Elastic", "ElasticState", "Material"), "elastic"),
     "FreeBodies": "free",
     "Linked": "linked",
     "LinkedState": "linked",
@@ -34,6 +36,8 @@ __all__ = [
     "Bodies",
     "Cable",
     "Drive",
+    "Elastic",
+    "ElasticState",
     "End",
     "EventKind",
     "FreeBodies",
@@ -44,6 +48,7 @@ __all__ = [
     "Linked",
     "LinkedState",
     "Loads",
+    "Material",
     "Reset",
     "Rig",
     "SignalKind",

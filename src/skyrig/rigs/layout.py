@@ -21,6 +21,11 @@ def carried(groups: Iterable[str]) -> str | None:
     return "payload" if "payload" in others else next(iter(others), None)
 
 
+def is_course(signal: str) -> bool:
+    """Whether a signal of this name tells where tethers run: for drawings, not for tables and curves."""
+    return signal.endswith(".nodes")
+
+
 @dataclass(frozen=True)
 class SignalKind:
     """A named quantity over time."""
@@ -69,6 +74,9 @@ class Switch:
     name: str
     owner: str
     count: int
+    places: int = 1
+    """At how many places along each owner it can be thrown; flags are those of the first owner, then the
+    next."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +95,8 @@ class Tether:
     """A line between points of two bodies: what is drawn, and what others must keep clear of.
 
     Signals of its name say how it is, column k for the k-th tether of that name: NAME.tension (N),
-    NAME.length (its free length, m) and NAME.taut. A tether without the last two is drawn straight.
+    NAME.length (its free length, m) and NAME.taut. A tether without the last two is drawn straight. One whose
+    course is told by NAME.nodes (m, xyz of every point between its ends, tether after tether) is drawn so.
     """
 
     name: str

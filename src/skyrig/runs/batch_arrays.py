@@ -280,6 +280,6 @@ def _happenings(rows: Sequence[Row]) -> Acts:
         act = np.asarray(row.planned.plan.act)
         for it in row.built.happenings:
             # the row of the step that begins where it happens
-            own.put(int(act[1 + int(np.argmin(np.abs(row.planned.times - it.time)))]), it)
+            own.put(int(act[1 + int(np.argmin(np.abs(row.planned.times - it.time)))]), it, row.built.rig)
         tables.append(own)
     return jax.tree.map(lambda *each: as_jax(_last(each)), *tables)

@@ -138,7 +138,7 @@ def _control_times(scenario: Scenario) -> npt.NDArray[np.float64]:
 
 def _instant(happening: said.Poke | said.Cut) -> Poke | Cut:
     if isinstance(happening, said.Cut):
-        return Cut(happening.time, happening.cable)
+        return Cut(happening.time, happening.cable, happening.at)
     return Poke(happening.time, np.asarray(happening.impulse), np.asarray(happening.point))
 
 

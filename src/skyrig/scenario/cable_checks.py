@@ -16,12 +16,19 @@ SLACK = 1e-9
 """How much farther than its cable a vehicle may start (m): rounding."""
 
 
-def check_places(parts: CableParts, start: Start, where: str) -> None:
-    """No vehicle starts beyond its cable."""
+def spans(parts: CableParts, start: Start) -> list[float]:
+    """How far each hook starts from its attachment (m)."""
     assert start.vehicles is not None and start.payload is not None
+    found = []
     for k, body in enumerate(start.vehicles):
         hook = parts.cables[k].hook or (0.0, 0.0, 0.0)
-        apart = float(np.linalg.norm(_point(body, hook) - _point(start.payload, parts.points[k])))
+        found.append(float(np.linalg.norm(_point(body, hook) - _point(start.payload, parts.points[k]))))
+    return found
+
+
+def check_places(parts: CableParts, start: Start, where: str) -> None:
+    """No vehicle starts beyond its cable."""
+    for k, apart in enumerate(spans(parts, start)):
         if apart > parts.cables[k].length + SLACK:
             raise refuse(
                 where,

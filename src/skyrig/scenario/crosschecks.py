@@ -46,6 +46,8 @@ def check_clock(spec: Spec, duration: float, where: str) -> None:
     if wanted is not None and wanted not in INTEGRATORS:
         listed = f"{', '.join(INTEGRATORS)}{nearest(wanted, INTEGRATORS)}"
         raise refuse(where, "loop.integrator", f"must be one of {listed}, not {shown(wanted)}")
+    if wanted == "own" and not spec.rig.steps_itself:
+        raise refuse(where, "loop.integrator", "must be another than own: this rig has no step of its own")
     if duration / spec.loop.step > MOST_STEPS:
         raise refuse(
             where,

@@ -94,7 +94,7 @@ class Loop(Part, frozen=True, kw_only=True):
         int, unit("", "Whole control periods from a measurement to the command it led to", ge=0, le=20)
     ] = 0
     integrator: Annotated[
-        str | None, unit("", "How motions are integrated: rk4, sdirk2; the rig's own choice if left out")
+        str | None, unit("", "How motions are integrated: rk4, sdirk2, own; the rig's own choice if left out")
     ] = None
 
 
@@ -138,6 +138,9 @@ class Cut(Part, frozen=True, kw_only=True, tag_field="type", tag="cut"):
 
     time: Annotated[float, unit("s", "When", ge=0)]
     cable: Annotated[int, unit("", "Which one, from 0", ge=0)]
+    at: Annotated[
+        float, unit("1", "Where along an elastic cable, from 0 at the hook to 1 at the payload", ge=0, le=1)
+    ] = 1.0
 
 
 class ThrustLoss(Part, frozen=True, kw_only=True, tag_field="type", tag="thrust-loss"):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 INTEGRATORS: dict[str, str | Callable[..., Any]] = {
+    "own": "skyrig.sim.integrators.own:own",
     "rk4": "skyrig.sim.integrators.rk4:rk4",
     "sdirk2": "skyrig.sim.integrators.sdirk2:sdirk2",
 }

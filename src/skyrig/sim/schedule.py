@@ -45,6 +45,8 @@ class Cut:
     """When (s)."""
     cable: int
     """Which one, counted from 0."""
+    at: float = 1.0
+    """Where along an elastic cable, from 0 at the hook to 1 at the payload."""
 
 
 class Plan(eqx.Module):
@@ -70,7 +72,7 @@ class Acts(eqx.Module):
     point: dict[str, Any]
     """By group, (rows, 3, k): where, from the centres of mass in the bodies' frames (m)."""
     switch: dict[str, Any]
-    """By name, (rows, k) flags: switches thrown, such as cables cut."""
+    """By name, (rows, k) flags: switches thrown, such as cables cut; one for each place of each owner."""
 
     @staticmethod
     def blank(rig: Rig, rows: int, groups: Sequence[str] = ()) -> Acts:
@@ -81,13 +83,16 @@ class Acts(eqx.Module):
         return Acts(
             {it.name: np.zeros((rows, 3, it.count)) for it in known},
             {it.name: np.zeros((rows, 3, it.count)) for it in known},
-            {it.name: np.zeros((rows, it.count), dtype=bool) for it in layout.switches},
+            {it.name: np.zeros((rows, it.count * it.places), dtype=bool) for it in layout.switches},
         )
 
-    def put(self, row: int, happening: Poke | Cut) -> None:
+    def put(self, row: int, happening: Poke | Cut, rig: Rig) -> None:
         """Write a checked happening into a row."""
         if isinstance(happening, Cut):
-            self.switch["cut"][row, happening.cable] = True
+            switch = rig.layout.switch("cut")
+            places = 1 if switch is None else switch.places
+            place = min(int(happening.at * places), places - 1)
+            self.switch["cut"][row, happening.cable * places + place] = True
             return
         group, body = happening.group, happening.body
         if np.any(self.impulse[group][row, :, body] != 0):
@@ -155,7 +160,7 @@ def schedule(
     room = bucket(len(rows))
     acts = Acts.blank(rig, room, [it.group for it in happenings if isinstance(it, Poke)])
     for happening in happenings:
-        acts.put(rows.index(int(np.argmin(np.abs(times - happening.time)))), happening)
+        acts.put(rows.index(int(np.argmin(np.abs(times - happening.time)))), happening, rig)
     starts = np.concatenate([times[:1], times[:-1], np.full(pad, times[-1])])
     plan = Plan(
         time=as_jax(starts.astype(dtype)),

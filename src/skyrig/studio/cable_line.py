@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import viser
 
+from skyrig.catenary import hanging
 from skyrig.flight import meshes
 from skyrig.turns import tilted
 
@@ -35,13 +36,24 @@ class CableLine:
         self._frame.position = top
         if slack:
             self._frame.wxyz = (1.0, 0.0, 0.0, 0.0)
-            points = meshes.hanging(np.zeros(3), way, length, POINTS)
+            points = hanging(np.zeros(3), way, length, POINTS)
             self._line.points = np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
         else:
             self._frame.wxyz = tilted(np.array([1.0, 0.0, 0.0, 0.0]), -way) if far > 1e-9 else (1.0, 0, 0, 0)
             if abs(self._drawn[0] - far) > 1e-3:
                 points = np.linspace(0, 1, POINTS)[:, None] * [0.0, 0.0, -far]
                 self._line.points = np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
+        self._paint(own)
+        self._drawn = (-1.0 if slack else far, own)
+
+    def draw_course(self, top: Reals, pieces: list[Reals], own: meshes.Colour) -> None:
+        """Through given points, in one piece or two."""
+        self._frame.position, self._frame.wxyz = top, (1.0, 0.0, 0.0, 0.0)
+        parts = [np.stack([points[:-1], points[1:]], axis=1) for points in pieces]
+        self._line.points = (np.concatenate(parts) - top).astype(np.float32)
+        self._paint(own)
+        self._drawn = (-1.0, own)
+
+    def _paint(self, own: meshes.Colour) -> None:
         if self._drawn[1] != own:
             self._line.colors = np.asarray(own, np.uint8)
-        self._drawn = (-1.0 if slack else far, own)

@@ -9,6 +9,7 @@ import viser
 
 from skyrig.flight import meshes
 from skyrig.flight.frames import Frames
+from skyrig.rigs.layout import is_course
 
 SECONDS = 20.0
 """How far back plots go (s)."""
@@ -34,7 +35,7 @@ class Charts:
         self._signals = {
             _title(name, first.units[name]): name
             for name, values in first.signals.items()
-            if first.units.get(name) and name not in UNSEEN and values.shape[1]
+            if first.units.get(name) and name not in UNSEEN and not is_course(name) and values.shape[1]
         }
         wanted = first.wanted_position is not None
         if wanted:

@@ -63,5 +63,5 @@ def plan_of(times: Numbers, ticks: Any, happen: Sequence[Poke | Cut], rig: Rig, 
         if row >= ACTS:
             raise InputError(f"At most {ACTS} pokes and cuts can happen within {times[-1] - times[0]:g} s.")
         act[step] = row
-        acts.put(row, it)
+        acts.put(row, it, rig)
     return {"time": time, "dt": dt, "act": act, "tick": tick, "acts": acts}

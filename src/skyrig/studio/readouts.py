@@ -14,6 +14,7 @@ from skyrig.flight import meshes
 from skyrig.flight.flight import FlightEvent
 from skyrig.flight.frames import Frames
 from skyrig.flight.rig import RigData
+from skyrig.rigs.layout import is_course
 from skyrig.studio.engine import BROKEN, COMPILING, EMPTY, ENDED
 from skyrig.studio.session import View
 
@@ -122,7 +123,7 @@ def _signals(frame: Frames, rig: RigData | None) -> str:
     known = {f"{name}.{what}" for name in tethers for what in ("tension", "length", "taut")}
     rows = []
     for name, values in list(frame.signals.items())[:SHOWN_SIGNALS]:
-        if name in known:
+        if name in known or is_course(name):
             continue
         unit = frame.units.get(name, "1")
         for k, value in enumerate(values[0][:SHOWN_SIGNALS]):

@@ -269,7 +269,10 @@ class RigScene:
                 ratio = line.tension / self._hover if np.isfinite(line.tension) else 1.0
                 own = meshes.tension_colour(round(ratio, 1))
             own = self._tint or (own if line.taut else meshes.SLACK)
-            self._tethers[j].draw(line.start, line.end, line.length, line.sags, own)
+            if len(line.nodes):
+                self._tethers[j].draw_course(line.start, line.pieces, own)
+            else:
+                self._tethers[j].draw(line.start, line.end, line.length, line.sags, own)
             if j < len(self._labels):
                 _visible(self._labels[j], look.labels)
                 if look.labels:

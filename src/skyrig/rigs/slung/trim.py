@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,12 +13,30 @@ from skyrig.turns import cross, multiply, tilted, turn
 LEVEL = np.array([1.0, 0.0, 0.0, 0.0])
 
 
-def trim(rig: Any, position: Any, attitude: Any, lean: float | None) -> Trim:
-    """The hover on cables that lean outwards by `lean` (rad); see `skyrig.trim`."""
+class Hanging(NamedTuple):
+    """A payload at rest on cables that only pull."""
+
+    place: np.ndarray
+    """(3,) of its centre of mass (m)."""
+    attitude: np.ndarray
+    """(4,) as near as can be to the one asked for."""
+    points: np.ndarray
+    """(n, 3) of the attachments from the centre of mass, world frame (m)."""
+    up: np.ndarray
+    """(n, 3) unit vectors along the cables, away from the payload."""
+    tension: np.ndarray
+    """(n,) N."""
+    exact: bool
+    """Whether the attitude is the one asked for."""
+    note: str
+    """One sentence on what was found."""
+
+
+def hang(rig: Any, position: Any, attitude: Any, lean: float | None) -> Hanging:
+    """The payload of a rig of cables at a pose, and what holds it there."""
     place, pose = checked_pose(position, attitude)
     points = np.asarray(rig.attachment).T
-    gravity = float(rig.gravity)
-    load = float(rig.payload_mass) * gravity
+    load = float(rig.payload_mass) * float(rig.gravity)
     crowded = len(points) > 1 and np.abs(points - points[0]).max() < 1e-9
     slope = (0.35 if crowded else 0.0) if lean is None else float(lean)
     if not 0 <= slope < 1.4:
@@ -26,32 +44,38 @@ def trim(rig: Any, position: Any, attitude: Any, lean: float | None) -> Trim:
     places = turn(pose, points)
     up = _cable_directions(places, slope)
     tension, miss = _pulls(places, up, load)
-    exact = miss < 1e-9 * max(load, 1e-12)
-    note = "The payload hovers at the pose asked for."
-    if not exact:
-        least = _nearest_turn(places)
-        pose = multiply(least, pose)
-        places = turn(pose, points)
-        up = _cable_directions(places, 0.0)
-        tension, miss = _pulls(places, up, load)
-        angle = np.degrees(2 * np.arctan2(np.linalg.norm(least[1:]), abs(least[0])))
-        if miss > 1e-9 * max(load, 1e-12):
-            raise InputError(
-                "position and attitude have no equilibrium nearby: the cables cannot hold the payload."
-            )
-        note = f"Cables cannot hold the attitude asked for; the payload hangs {angle:.3g} degrees from it."
-    weights = np.asarray(rig.mass) * gravity
+    if miss < 1e-9 * max(load, 1e-12):
+        return Hanging(place, pose, places, up, tension, True, "The payload hovers at the pose asked for.")
+    least = _nearest_turn(places)
+    pose = multiply(least, pose)
+    places = turn(pose, points)
+    up = _cable_directions(places, 0.0)
+    tension, miss = _pulls(places, up, load)
+    angle = np.degrees(2 * np.arctan2(np.linalg.norm(least[1:]), abs(least[0])))
+    if miss > 1e-9 * max(load, 1e-12):
+        raise InputError(
+            "position and attitude have no equilibrium nearby: the cables cannot hold the payload."
+        )
+    note = f"Cables cannot hold the attitude asked for; the payload hangs {angle:.3g} degrees from it."
+    return Hanging(place, pose, places, up, tension, False, note)
+
+
+def trim(rig: Any, position: Any, attitude: Any, lean: float | None) -> Trim:
+    """The hover on cables that lean outwards by `lean` (rad); see `skyrig.trim`."""
+    held = hang(rig, position, attitude, lean)
+    up, tension = held.up, held.tension
+    weights = np.asarray(rig.mass) * float(rig.gravity)
     thrusts = weights[:, None] * [0.0, 0.0, 1.0] + tension[:, None] * up
     thrust = np.linalg.norm(thrusts, axis=1)
     attitudes = tilted(LEVEL, thrusts)
     hooks = np.zeros((rig.count, 3)) if rig.hook is None else np.asarray(rig.hook).T
-    vehicles = place + places + np.asarray(rig.length)[:, None] * up - turn(attitudes, hooks)
+    ends = held.place + held.points
+    vehicles = ends + np.asarray(rig.length)[:, None] * up - turn(attitudes, hooks)
     # the cable pulls its vehicle along -up at the hook; the rotors hold against the turning this makes
     pulls = turn(attitudes * [1.0, -1.0, -1.0, -1.0], -tension[:, None] * up)
     moment = -cross(hooks, pulls)
-    state = rig.state(place, vehicles, payload_attitude=pose, vehicle_attitude=attitudes)
-    signals = {"cable.tension": tension}
-    return Trim(state, thrust, moment, bool(exact), note, signals)
+    state = rig.state(held.place, vehicles, payload_attitude=held.attitude, vehicle_attitude=attitudes)
+    return Trim(state, thrust, moment, held.exact, held.note, {"cable.tension": tension})
 
 
 def _cable_directions(points: np.ndarray, lean: float) -> np.ndarray:

@@ -34,6 +34,8 @@ class Mechanism(Part, frozen=True, kw_only=True, tag_field="mechanism"):
     """How its vehicles and payload are joined, as people say it: 'on cables'."""
     rigid: ClassVar[bool] = False
     """Whether its vehicles cannot turn against the payload, so that the whole must tilt to accelerate."""
+    steps_itself: ClassVar[bool] = False
+    """Whether its rig has a step of its own, so that `loop.integrator` may be 'own'."""
     holds: ClassVar[tuple[str, str] | None] = None
     """Field of `rig:` for where the payload is held, and what a payload's sets of such points begin with."""
 

@@ -111,21 +111,9 @@ class CableParts(RigParts):
 
     def build(self) -> Slung:
         """The slung rig."""
-        from skyrig.rigs import Cable as Rope
-        from skyrig.rigs import Slung, Winch
+        from skyrig.rigs import Slung
 
-        def drum(winch: Any) -> Any:
-            return (
-                None
-                if winch is None
-                else Winch(winch.rate, winch.acceleration, winch.shortest, winch.longest)
-            )
-
-        cables = [
-            Rope(cable.length, cable.attachment or (0.0, 0.0, 0.0), cable.hook, drum(cable.winch))
-            for cable in self.cables
-        ]
-        return Slung.build(self.airframes, self.payload, cables, self.said.restitution)
+        return Slung.build(self.airframes, self.payload, ropes(self.cables), self.said.restitution)
 
     def believed(self, factors: Any, at: Place) -> CableParts:
         """The same with masses, inertias and lengths in these shares of what they are."""
@@ -181,6 +169,17 @@ class CableParts(RigParts):
         if vehicle is None and not self.payload.is_point:
             yield from steep(follower)
             yield from too_fast(follower)
+
+
+def ropes(cables: Sequence[Cable]) -> list[Any]:
+    """The cables as rigs are built of them."""
+    from skyrig.rigs import Cable as Rope
+    from skyrig.rigs import Winch
+
+    def drum(it: Any) -> Any:
+        return None if it is None else Winch(it.rate, it.acceleration, it.shortest, it.longest)
+
+    return [Rope(it.length, it.attachment or (0.0, 0.0, 0.0), it.hook, drum(it.winch)) for it in cables]
 
 
 def _cables(cables: CablesSpec | list[Cable], load: Load, n: int, at: Place) -> tuple[Cable, ...]:

@@ -1,0 +1,127 @@
+"""One Newton turn of an implicit stage: everything that moves, in one linear solve.
+
+A stage over a span g (s) asks for velocities v with
+
+    M v = p + g f(x + g v, v)
+
+where p are momenta and x displacements that earlier stages have reached. Turns of bodies are measured
+from the step's start and angular momenta kept in the frames there, so that M is a body's own inertia.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from skyrig.algebra import apply, dot
+from skyrig.rigs.elastic.chain import (
+    Change,
+    Spans,
+    added,
+    course,
+    drag_slope,
+    fence,
+    forces,
+    momenta,
+    reached,
+    spans,
+)
+from skyrig.rigs.elastic.parameters import ElasticParameters, ElasticState, Segments
+from skyrig.rigs.elastic.star import Stiff, solve
+from skyrig.rigs.elastic.turns import rotate
+from skyrig.rigs.protocol import Loads
+
+Law = Callable[[Spans], tuple[Array, Array]]
+"""From segments to their tensions (N) and to 1 where a segment pulls, else 0."""
+
+
+class Stage(NamedTuple):
+    """An implicit stage that is to be solved."""
+
+    base: ElasticState
+    """At the step's start."""
+    reach: Change
+    """Displacements so far."""
+    momentum: Change
+    """Of everything so far, as `momenta` gives them."""
+    span: Any
+    """g (s)."""
+    segment: Segments
+    """At the stage's time."""
+    loads: Loads
+    """At the stage's time."""
+
+
+class Turn(NamedTuple):
+    """What a Newton turn found."""
+
+    velocity: Change
+    change: Change
+    """From the velocities before it."""
+    tension: Float[Array, "segments n *batch"]
+    """As linearised (N); below zero where a segment would push."""
+    moved: Change
+    """Displacements at which the equations were linearised."""
+    span: Spans
+    """The segments there."""
+
+
+def newton(
+    rig: ElasticParameters, stage: Stage, velocity: Change, law: Law, pulls: Array, slope: Any
+) -> Turn:
+    """One turn from a guess of the velocities.
+
+    Args:
+        rig: The rig.
+        stage: What is solved.
+        velocity: The guess.
+        law: What the segments pull with.
+        pulls: What they are thought to pull with in the end (N): the tension that turns them.
+        slope: How a segment's tension grows with its length at the stage's end (N/m).
+    """
+    g, segment, base = stage.span, stage.segment, stage.base
+    moved = fence(reached(stage.reach, velocity, g))
+    line = fence(course(rig, base, moved, velocity))
+    span = fence(spans(line))
+    tensions, on = fence(law(span))
+    force = forces(rig, segment, line, span, tensions, velocity, stage.loads)
+    kept = stage.momentum
+    b = Change(
+        segment.node_mass * (kept.nodes - velocity.nodes) + g * force.nodes,
+        rig.payload_mass * (kept.payload - velocity.payload) + g * force.payload,
+        _spin(moved.payload_turn, kept.payload_turn, rig.solid_inertia, velocity.payload_turn)
+        + g * force.payload_turn,
+        rig.mass * (kept.vehicles - velocity.vehicles) + g * force.vehicles,
+        _spin(moved.vehicles_turn, kept.vehicles_turn, rig.inertia, velocity.vehicles_turn)
+        + g * force.vehicles_turn,
+    )
+    stiff = on * g * g * slope
+    side = g * g * on * jnp.maximum(pulls, 0.0) / span.length
+    mass = jnp.broadcast_to(segment.node_mass, side[1:].shape)
+    drag = drag_slope(segment, velocity)
+    mass = mass if drag is None else mass + g * drag
+    system = Stiff(span.direction, side, jnp.maximum(stiff - side, 0.0), mass)
+    found = fence(solve(rig, line, fence(system), fence(b)))
+    stretch = dot(found.points[:, 1:] - found.points[:, :-1], span.direction)
+    linear = tensions + on * g * slope * stretch
+    return Turn(added(velocity, found.change), found.change, linear, moved, span)
+
+
+def _spin(turn: Array, momentum: Array, inertia: Array, rate: Array) -> Array:
+    """Angular momentum that is missing, in the body's own frame (N m s)."""
+    return rotate(turn, momentum, -1.0) - apply(inertia, rate)
+
+
+def ended(rig: ElasticParameters, stage: Stage, found: Turn) -> tuple[Change, Change, Change]:
+    """Displacements, velocities and momenta at a stage's end; momenta are those that were solved for."""
+    velocity, kept = found.velocity, momenta(rig, found.moved, found.velocity)
+    moved = reached(stage.reach, velocity, stage.span)
+    load = rotate(moved.payload_turn, kept.payload_turn, -1.0)
+    craft = rotate(moved.vehicles_turn, kept.vehicles_turn, -1.0)
+    point = rig.payload_inertia[0, 0] == 0
+    rate = jnp.where(point, velocity.payload_turn, apply(rig.payload_inverse_inertia, load))
+    velocity = velocity._replace(payload_turn=rate, vehicles_turn=apply(rig.inverse_inertia, craft))
+    return fence((moved, velocity, kept))

@@ -1,0 +1,200 @@
+"""The elastic rig: built from parts, handed states as people write them, and flown by `sim`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+import numpy.typing as npt
+from jaxtyping import Array
+
+from skyrig import checks
+from skyrig.algebra import as_jax
+from skyrig.catenary import hanging
+from skyrig.constants import GRAVITY
+from skyrig.errors import InputError
+from skyrig.rigs.bodies import Bodies, bodies_from_arrays
+from skyrig.rigs.cables import Cable, cable_arrays, checked, inverse, passed, stacked
+from skyrig.rigs.elastic.chain import course_now
+from skyrig.rigs.elastic.dynamics import ElasticDynamics
+from skyrig.rigs.elastic.material import LINE, Material, material_arrays
+from skyrig.rigs.elastic.parameters import (
+    ElasticMode,
+    ElasticMotion,
+    ElasticState,
+    Nodes,
+    Reeled,
+)
+from skyrig.rigs.elastic.trim import LEVEL, trim
+from skyrig.rigs.equilibrium import Trim
+from skyrig.turns import turn as turn_points
+
+
+class Elastic(ElasticDynamics):
+    """Vehicles that carry a payload on cables that stretch, fold and snap; build one with `Elastic.build`."""
+
+    @staticmethod
+    def build(
+        vehicles: Sequence[Any],
+        payload: Any,
+        cables: Sequence[Cable],
+        material: Material | Sequence[Material] = LINE,
+        segments: int = 5,
+        gravity: float = GRAVITY,
+        turns: int = 1,
+    ) -> Elastic:
+        """An elastic rig from its parts.
+
+        Args:
+            vehicles: Anything with `mass` (kg) and `inertia` (kg m^2), such as `skyrig.airframe(name)`.
+            payload: Anything with `mass` (kg) and `inertia` (kg m^2, or None for a point mass).
+            cables: One for each vehicle, in the same order; lengths are unstretched ones.
+            material: What they are made of, all of them or one by one.
+            segments: Springs in a row in each cable; 1 for a massless one.
+            gravity: m/s^2, downwards.
+            turns: Newton turns in each stage of a step; 2 where the nodes' last digits count.
+        """
+        n = len(vehicles)
+        if n == 0:
+            raise InputError("vehicles must name at least one vehicle, but the list is empty.")
+        if n != len(cables):
+            raise InputError(f"cables must be one for each vehicle: {len(cables)} cables for {n} vehicles.")
+        if not 1 <= segments <= 200:
+            raise InputError(f"segments must be from 1 to 200, not {segments}.")
+        mass = [passed(checks.positive, f"vehicles[{k}].mass", it.mass) for k, it in enumerate(vehicles)]
+        inertia = [
+            passed(checks.inertia, f"vehicles[{k}].inertia", it.inertia) for k, it in enumerate(vehicles)
+        ]
+        length, attachment, hook, winch = cable_arrays(cables)
+        point = payload.inertia is None
+        if point and np.any(np.asarray(attachment) != 0):
+            raise InputError(
+                "cables[].attachment must be (0, 0, 0) on a point-mass payload; give it an inertia."
+            )
+        turning = np.zeros((3, 3)) if point else passed(checks.inertia, "payload.inertia", payload.inertia)
+        load = passed(checks.positive, "payload.mass", payload.mass)
+        stuff = material_arrays(material, length, load, segments)
+        return Elastic(
+            mass=stacked(mass),
+            inertia=stacked(inertia),
+            inverse_inertia=stacked([inverse(each) for each in inertia]),
+            payload_mass=as_jax(load),
+            payload_inertia=as_jax(turning),
+            payload_inverse_inertia=as_jax(turning if point else inverse(turning)),
+            attachment=attachment,
+            hook=hook,
+            length=length,
+            winch=winch,
+            **stuff,
+            gravity=as_jax(checked(checks.numbers, "gravity", gravity), length.dtype),
+            segments=segments,
+            turns=turns,
+        )
+
+    def state(
+        self,
+        payload_position: npt.ArrayLike,
+        vehicle_position: npt.ArrayLike,
+        *,
+        payload_velocity: npt.ArrayLike | None = None,
+        payload_attitude: npt.ArrayLike | None = None,
+        payload_rate: npt.ArrayLike | None = None,
+        vehicle_velocity: npt.ArrayLike | None = None,
+        vehicle_attitude: npt.ArrayLike | None = None,
+        vehicle_rate: npt.ArrayLike | None = None,
+        nodes: npt.ArrayLike | None = None,
+        node_velocity: npt.ArrayLike | None = None,
+    ) -> ElasticState:
+        """A state from arrays with xyz last; what is left out is zero (or level, for attitudes).
+
+        Args:
+            payload_position: (3,) m, world.
+            vehicle_position: (n, 3) m, world.
+            payload_velocity: (3,) m/s, world.
+            payload_attitude: (4,) wxyz, body to world.
+            payload_rate: (3,) rad/s, body frame.
+            vehicle_velocity: (n, 3) m/s, world.
+            vehicle_attitude: (n, 4) wxyz, body to world.
+            vehicle_rate: (n, 3) rad/s, body frame.
+            nodes: (segments - 1, n, 3) m, world, from the hook down; hanging between the ends if left out.
+            node_velocity: (segments - 1, n, 3) m/s, world; between those of the ends if left out.
+        """
+        n, count = self.count, self.segments - 1
+        payload = bodies_from_arrays(
+            "payload", (), payload_position, payload_velocity, payload_attitude, payload_rate
+        )
+        vehicles = bodies_from_arrays(
+            "vehicle", (n,), vehicle_position, vehicle_velocity, vehicle_attitude, vehicle_rate
+        )
+        ends = _ends(self, payload, vehicles)
+        if nodes is None:
+            lengths = np.asarray(self.length)
+            lines = [hanging(ends[0][k], ends[1][k], float(lengths[k]), self.segments + 1) for k in range(n)]
+            nodes = np.stack(lines, axis=1)[1:-1]
+        if node_velocity is None:
+            share = np.arange(1, self.segments)[:, None, None] / self.segments
+            node_velocity = (1 - share) * ends[2] + share * ends[3]
+        shape = (count, n, 3)
+        place = np.moveaxis(checks.numbers("nodes", nodes, shape), -1, 0)
+        drift = np.moveaxis(checks.numbers("node_velocity", node_velocity, shape), -1, 0)
+        reels = self.winch is not None
+        none = as_jax(np.zeros(n))
+        mode = ElasticMode(
+            as_jax(np.ones((self.segments, n))), None if reels else self.length, none if reels else None
+        )
+        reeled = Reeled(self.length, none) if reels else None
+        return ElasticState(
+            ElasticMotion(payload, vehicles, Nodes(as_jax(place), as_jax(drift)), reeled), mode
+        )
+
+    def placed(self, bodies: dict[str, Bodies]) -> ElasticState:
+        """A start with payload and vehicles as given, cables hanging between; see `state`."""
+        load, craft = bodies["payload"].only(), bodies["vehicles"]
+        return self.state(
+            load.position,
+            craft.position.T,
+            payload_velocity=load.velocity,
+            payload_attitude=load.attitude,
+            payload_rate=load.rate,
+            vehicle_velocity=craft.velocity.T,
+            vehicle_attitude=craft.attitude.T,
+            vehicle_rate=craft.rate.T,
+        )
+
+    def shifted(self, state: ElasticState, bodies: dict[str, Bodies]) -> ElasticState:
+        """`state` with payload and vehicles elsewhere, the nodes drawn along with the cables' ends."""
+        new = (bodies["payload"].only(), bodies["vehicles"])
+        moved = eqx.tree_at(lambda it: (it.motion.payload, it.motion.vehicles), state, new)
+        old, line = course_now(self, state), course_now(self, moved)
+        share = jnp.arange(1, self.segments) / self.segments
+        share = share.reshape((-1,) + (1,) * (line.place.ndim - 2))
+
+        def drawn(before: Array, after: Array) -> Array:
+            change = after - before
+            return before[:, 1:-1] + (1 - share) * change[:, :1] + share * change[:, -1:]
+
+        nodes = Nodes(drawn(old.place, line.place), drawn(old.velocity, line.velocity))
+        return eqx.tree_at(lambda it: it.motion.nodes, moved, nodes)
+
+    def trim(self, position: Any, attitude: Any = LEVEL, lean: float | None = None) -> Trim:
+        """The hover on cables that lean outwards by `lean` (rad); see `skyrig.trim`."""
+        return trim(self, position, attitude, lean)
+
+
+def _ends(rig: Elastic, payload: Bodies, vehicles: Bodies) -> tuple[np.ndarray, ...]:
+    """Places (n, 3) of hooks and attachments (m), and their velocities (m/s); in NumPy."""
+
+    def rows(leaf: Any) -> np.ndarray:
+        return np.asarray(leaf).T
+
+    def at(body: Bodies, arm: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        attitude = rows(body.attitude)
+        swing = turn_points(attitude, np.cross(rows(body.rate), arm))
+        return rows(body.position) + turn_points(attitude, arm), rows(body.velocity) + swing
+
+    hooks = np.zeros((rig.count, 3)) if rig.hook is None else rows(rig.hook)
+    (top, top_speed), (bottom, bottom_speed) = at(vehicles, hooks), at(payload, rows(rig.attachment))
+    return top, bottom, top_speed, bottom_speed

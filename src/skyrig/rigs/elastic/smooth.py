@@ -1,0 +1,129 @@
+"""The smooth step: SDIRK2 over everything at once, for as long as the same segments pull.
+
+Two stages with gamma = 1 - 1/sqrt(2) (Alexander 1977), L-stable and stiffly accurate, so that waves too
+fast for the step die out. Thrusts, winches and cables are taken at the stages' own times. What elements do
+to the bodies (drag, wind, contact) is taken explicitly, with the weights of ARS(2,2,2) (Ascher, Ruuth,
+Spiteri 1997): of second order too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from skyrig.algebra import dot
+from skyrig.rigs.elastic.chain import (
+    arrived,
+    course,
+    course_now,
+    drift,
+    fence,
+    momenta,
+    pull,
+    spans,
+    velocities,
+)
+from skyrig.rigs.elastic.energy import energy, power
+from skyrig.rigs.elastic.newton import Stage, ended, newton
+from skyrig.rigs.elastic.parameters import ElasticParameters, ElasticState
+from skyrig.rigs.protocol import Loads
+
+GAMMA = 1 - 2**-0.5
+AHEAD = 1 / (2 * GAMMA**2)
+"""How far wrenches are taken ahead of the first stage, in the second."""
+MOST_SWING = 0.1
+"""How far a segment that pulls may turn in a smooth step (rad)."""
+MOST_GAIN = 1e-5
+"""Share of its energy that a smooth step may make out of nothing: its own error, in smooth motion."""
+PUSH = 1e-6
+"""A segment may push by this before the step counts as rough (N)."""
+
+LoadsAt = Callable[[Any, ElasticState], Loads]
+"""Loads at a share of the step, in a state there."""
+
+
+class Smooth(NamedTuple):
+    """The end of a smooth step."""
+
+    state: ElasticState
+    rough: Bool[Array, "*batch"]
+    """Whether it was not smooth after all: a segment let go, arrived, or turned too fast."""
+
+
+def smooth(rig: ElasticParameters, state: ElasticState, loads: LoadsAt, dt: Array) -> Smooth:
+    """A step of `dt` (s)."""
+    start = velocities(state)
+    none = jax.tree.map(jnp.zeros_like, start)
+    span = fence(spans(fence(course_now(rig, state))))
+    now = rig.segment(state)
+    tension = pull(now, span)
+    pulling = (span.length >= (1 - 1e-10) * now.rest) & (tension >= -1e-9) & (state.mode.whole > 0)
+    on = pulling.astype(tension.dtype)
+    g = GAMMA * dt
+    first = momenta(rig, none, start)
+    shares = jnp.asarray([GAMMA, 1.0], tension.dtype)
+    begin = loads(0.0, state)
+
+    def stage(carry: Any, share: Array) -> tuple[Any, None]:
+        reach, momentum, velocity, tension, wrenches, push, work, _, _ = carry
+        segment = rig.segment(state, share * dt)
+        acting = loads(share, state)
+        acting = Loads(acting.thrust, acting.moment, wrenches, acting.drives)
+        ask = Stage(state, reach, momentum, g, segment, acting)
+        slope = segment.stiffness + segment.damping / g
+
+        def law(span: Any) -> tuple[Array, Array]:
+            return on * pull(segment, span), on
+
+        found = newton(rig, ask, velocity, law, tension, slope)
+        for _ in range(rig.turns - 1):
+            found = newton(rig, ask, found.velocity, law, found.tension, slope)
+        push = jnp.minimum(push, jnp.where(pulling, found.tension, 0.0).min((0, 1)))
+        moved, velocity, kept = ended(rig, ask, found)
+        ratio = (1 - GAMMA) / GAMMA
+        reach = jax.tree.map(lambda rate: ratio * g * rate, drift(moved, velocity))
+        momentum = jax.tree.map(lambda a, b: a + ratio * (b - a), first, kept)
+        there = arrived(state, moved, velocity, share * dt)
+        # weights 1 - gamma and gamma: the first stage's is passed on by `ratio`
+        work = work * ratio + g * power(there, acting)
+        wrenches = _ahead(loads, share, begin, there)
+        swing = _swing(found.span, on)
+        return (reach, momentum, velocity, found.tension, wrenches, push, work, swing, moved), None
+
+    nought = jnp.zeros_like(rig.like(state))
+    carry = (none, first, start, jnp.maximum(tension, 0.0), begin.wrenches, nought, nought, nought, none)
+    (_, _, velocity, _, _, push, work, swing, moved), _ = jax.lax.scan(stage, carry, shares)
+    end = arrived(state, moved, velocity, dt)
+    last = spans(course(rig, state, moved, velocity))
+    late = rig.segment(state, dt)
+    stretched = (last.length > late.rest) & ~pulling & (state.mode.whole > 0)
+    fast = swing * (dt / now.rest.min(0)) ** 2 > MOST_SWING**2
+    return Smooth(end, (push < -PUSH) | stretched.any((0, 1)) | fast | _gains(rig, state, end, work))
+
+
+def _gains(rig: ElasticParameters, start: ElasticState, end: ElasticState, work: Array) -> Array:
+    """Whether a step made energy out of nothing; reeling does work of its own, and is not looked at."""
+    if rig.winch is not None:
+        return jnp.zeros(work.shape, bool)
+    before, after = energy(rig, start), energy(rig, end)
+    rounding = 8 * jnp.finfo(work.dtype).eps * (before.gross + jnp.abs(work))
+    most = MOST_GAIN * (before.kinetic + before.stored + after.kinetic) + rounding
+    return after.total - before.total - work > most
+
+
+def _ahead(loads: LoadsAt, share: Array, begin: Loads, there: ElasticState) -> Any:
+    """The wrenches of the second stage, from those at the start and those at the end of the first."""
+    if not begin.wrenches:
+        return begin.wrenches
+    later = loads(share, there).wrenches
+    return jax.tree.map(lambda a, b: a + AHEAD * (b - a), begin.wrenches, later)
+
+
+def _swing(span: Any, on: Array) -> Float[Array, "*batch"]:
+    """Squared speed of the fastest lower end across a segment that pulls (m^2/s^2)."""
+    side = span.drift - span.rate * span.direction
+    return (on * dot(side, side)).max((0, 1))
