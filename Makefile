@@ -29,7 +29,7 @@ fly: $(VENV)/.base ## fly a scenario: make fly SCENARIO=name-or-file (the defaul
 studio: $(VENV)/.base ## see and steer a rig in a browser: make studio SCENARIO=name-or-file
 	@$(BIN)/skyrig studio $(SCENARIO)
 
-test: $(VENV)/.dev browser ## run the tests: make test ARGS="-k vehicles"
+test: $(VENV)/.dev browser ## run the tests: make test ARGS="-m 'not slow'" leaves out the longest
 	@$(BIN)/python -m pytest $(ARGS)
 
 # Tests of the studio need a browser. It is installed where that needs no question, else those tests are skipped.

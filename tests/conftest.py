@@ -17,12 +17,6 @@ os.environ["MPLBACKEND"] = "Agg"
 # own typing, an int will do where a float is asked for.
 install_import_hook("skyrig", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
 
-# Shapes are checked while a program is traced, so none may come ready from the disk: not here, but in the
-# processes that tests start, where nothing checks them, each program is traced once for all.
-os.environ["SKYRIG_KEEP_PROGRAMS"] = "0"
-importlib.import_module("skyrig.programs")
-del os.environ["SKYRIG_KEEP_PROGRAMS"]
-
 # Tests compile hundreds of programs and fly each for seconds at most, so most of their time would go into
 # making machine code faster. Processes that tests start do the same, so that they give the same bits. Way
 # out, to try what users fly: XLA_FLAGS=--xla_backend_optimization_level=3.
@@ -31,6 +25,12 @@ if LEVEL not in os.environ.get("XLA_FLAGS", ""):
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --{LEVEL}=0".strip()
 # However small, what one process compiled the next one need not.
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+
+# Shapes are checked while a program is traced, so none may come ready from the disk: not here, but in the
+# processes that tests start, where nothing checks them, each program is traced once for all.
+os.environ["SKYRIG_KEEP_PROGRAMS"] = "0"
+importlib.import_module("skyrig.programs")
+del os.environ["SKYRIG_KEEP_PROGRAMS"]
 
 # A compiled function's first example takes seconds, so no deadline; CI tries the same examples each time.
 settings.register_profile("local", deadline=None)

@@ -38,6 +38,7 @@ def commands(text: str) -> Iterator[list[str]]:
                 yield shlex.split(line.removeprefix("$ "), comments=True)[1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

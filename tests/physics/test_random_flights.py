@@ -118,7 +118,7 @@ def test_a_batch_equals_its_flights(n):
         for whole in (together, mapped):
             assert apart(pick(whole[0], k), lonely[0], states[k]) < 1e-12
             np.testing.assert_array_equal(pick(whole[1], k).count, lonely[1].count)
-            np.testing.assert_array_equal(pick(whole[0], k).taut, lonely[0].taut)
+            np.testing.assert_array_equal(pick(whole[0], k).mode.taut, lonely[0].taut)
     with jax.disable_jit():
         eager = jax.device_get(one(stack(rigs[:20]), stack(states[:20]), stack(inputs[:20])))
     for k in range(20):  # of each size: 80 in all

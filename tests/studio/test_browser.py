@@ -28,6 +28,7 @@ def test_play_flies_the_payload_along_its_reference(studio: str, open_page: Any)
     it.wait("time", "Number(it) > 4.5")
     it.press("Pause")
     it.wait("status", "it.startsWith('Paused')")
+    it.redraw()  # the last numbers may come a moment after the words
     wanted = load("three-dragonflies-circle").motions.payload
     assert wanted is not None
     place = wanted.sample(it.number("time")).position[0]
