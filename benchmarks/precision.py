@@ -23,6 +23,8 @@ from rigs import start, triangle
 from timing import cpu_seconds
 
 from skyrig.sim.batch import advance
+from skyrig.sim.kernel import in_one_kernel
+from skyrig.sim.packing import Packing
 
 SECONDS = 5.0
 FINE = (100_000, 50_000)
@@ -166,13 +168,19 @@ def study(flight: Swing) -> Study:
 def _study(flight: Swing) -> Study:
     rig, state, inputs, thrust, attitude = _ready(flight)
 
-    leaves, structure = jax.tree.flatten((rig, state, inputs))
+    # a call of thirty steps costs mostly the call: one row in, one kernel
+    given = jax.tree.map(np.asarray, (rig, state, inputs))
+    layout = Packing.of(given, np.float64)
+    leaves = jnp.asarray(layout.pack(given))
+
+    def flown(row: Any, dt: Any, steps: Any) -> tuple[Any, Any]:
+        end, log = advance(*layout.unpack(row), dt, steps)
+        return end.payload.position, log.count
 
     @jax.jit
-    def flown_to(leaves: list[Any], dt: Any, steps: Any) -> tuple[Any, Any]:
+    def flown_to(row: Any, dt: Any, steps: Any) -> tuple[Any, Any]:
         """Where the payload is at the end, and how many events there were; nothing else is asked for."""
-        end, log = advance(*jax.tree.unflatten(structure, leaves), dt, steps)
-        return end.payload.position, log.count
+        return in_one_kernel(steps >= 0, flown, row, dt, steps)
 
     numbers = {steps: (jnp.asarray(SECONDS / steps), jnp.asarray(steps)) for steps in (*OUR_STEPS, *FINE)}
 
@@ -182,19 +190,19 @@ def _study(flight: Swing) -> Study:
     exact, check = map(ours, FINE)
     events = int(flown_to(leaves, *numbers[FINE[0]])[1])
     assert flight.slack == (events > 0), "the flight is not what it says"
-    flown: dict[tuple[str, float], Callable[[], np.ndarray]] = {
+    ways: dict[tuple[str, float], Callable[[], np.ndarray]] = {
         ("skyrig", SECONDS / steps): partial(ours, steps) for steps in OUR_STEPS
     }
     rate, velocity = np.asarray(flight.rate), np.asarray(flight.velocity)
     for integrator, lengths in THEIR_STEPS.items():
         for step in lengths:
             model = mujoco_rig.model(step, integrator)
-            flown[f"MuJoCo {integrator}", step] = partial(
+            ways[f"MuJoCo {integrator}", step] = partial(
                 mujoco_rig.fly, model, thrust, rate, velocity, SECONDS, attitude.T
             )
     errors, spent = {}, {}
     for costly in (False, True):
-        group = {way: fly for way, fly in flown.items() if (way[1] < COSTLY) == costly}
+        group = {way: fly for way, fly in ways.items() if (way[1] < COSTLY) == costly}
         errors |= {way: float(np.linalg.norm(fly() - exact)) for way, fly in group.items()}
         again = 1 if costly else 5
         whole = cpu_seconds({way: partial(_repeated, fly, again) for way, fly in group.items()}, 2 * again)
@@ -202,5 +210,5 @@ def _study(flight: Swing) -> Study:
     # a step of no length: what a call costs before anything is flown
     nothing = (jnp.asarray(0.0), jnp.asarray(1))
     call = cpu_seconds({"it": lambda: jax.block_until_ready(flown_to(leaves, *nothing))}, 50)["it"]
-    points = [Point(*way, errors[way], spent[way]) for way in flown]
+    points = [Point(*way, errors[way], spent[way]) for way in ways]
     return Study(flight, points, float(np.linalg.norm(exact - check)), events, call)

@@ -28,7 +28,11 @@ from skyrig.control import build
 from skyrig.planning import circle
 from skyrig.sim import Effort, chunked, openloop
 from skyrig.sim.batch import advance, advance_in_chunks, spread
+from skyrig.sim.chunks import Cursor
 from skyrig.sim.driver import Held
+from skyrig.sim.log import Log
+from skyrig.sim.preparation import prepare
+from skyrig.sim.schedule import Plan
 
 STEP = 2e-3
 console = Console()
@@ -104,29 +108,34 @@ def in_the_loop() -> None:
     reference = circle(radius=1.0, period=6.0, start=(0.0, 0.0, 2.0))
     hover = trim(rig, reference.start.position[0])
     controller = build("cables", rig, frames)
-    chunks = []
+    model, thrust = mujoco_rig.model(1e-3), np.asarray(hover.thrust)
 
     def closed():
         return closed_loop(rig, hover.state, controller, frames, reference, duration=20.0)
 
-    real = chunked._fly
-    chunked._fly = lambda *arguments: chunks.append(arguments) or real(*arguments)
-    closed()
-    chunked._fly = real
+    job, pilot = prepare(rig, hover.state, controller, frames, reference, duration=20.0)
+    chunks, steps = chunked.Chunks(job, pilot), chunked.STEPS
+    part = Cursor(job.planned).chunk(0, steps, chunked.TICKS, chunked.INTERVALS)
     inputs = Effort(jnp.asarray(hover.thrust), jnp.asarray(hover.moment.T))
     held = jax.tree.map(lambda leaf: jnp.repeat(leaf[..., None], chunked.INTERVALS, -1), inputs)
-    steps = chunked.STEPS
+    whole = job.planned.plan
+    rows = (leaf[:steps] for leaf in (whole.time, whole.dt, whole.hold, whole.act, whole.tick))
+    plan = Plan(*rows, whole.acts)
+    room = Log.ready(job.plant, job.state, chunked.ROOM, sides=True)
 
     spent = cpu_seconds(
         {
-            "closed loop, full controller, recorded": lambda: jax.block_until_ready(real(*chunks[0])),
+            "closed loop, full controller, recorded": lambda: jax.block_until_ready(chunks._called(*part)),
             "open loop, recorded": lambda: jax.block_until_ready(
-                openloop._fly(*chunks[0][:2], Held(held), *chunks[0][5:])
+                openloop._fly(job.plant, job.state, Held(held), plan, room)
             ),
             "open loop, nothing recorded": lambda: jax.block_until_ready(
                 advance(rig, hover.state, inputs, STEP, jnp.asarray(steps))
             ),
             "a whole call of closed_loop": closed,
+            "MuJoCo, 1 ms, Euler, no controller": lambda: mujoco_rig.fly(
+                model, thrust, np.zeros(3), np.zeros(3), 20.0
+            ),
         },
         rounds=9,
     )
@@ -135,9 +144,12 @@ def in_the_loop() -> None:
     for column in ("what", "CPU us a step", "times the open loop"):
         table.add_column(column, justify="left" if column == "what" else "right")
     for name, seconds in spent.items():
-        each = seconds / (10_000 if "whole" in name else steps)
+        each = seconds / (steps if "loop, " in name else 10_000)
         table.add_row(name, f"{each * 1e6:.2f}", f"{each / base:.2f}")
     console.print(table)
+    ours, theirs = spent["a whole call of closed_loop"], spent["MuJoCo, 1 ms, Euler, no controller"]
+    times = f"{theirs * 1e3:.1f} ms in mj_step: {theirs / ours:.2f} times"
+    console.print(f"20 s: {ours * 1e3:.1f} ms CPU in closed_loop, {times}.")
 
 
 def growth() -> None:
