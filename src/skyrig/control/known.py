@@ -66,6 +66,7 @@ _PUBLISHED_CABLES = (
     "rate",
 )
 _ATTITUDE = ("attitude", "damping", "carry")
+_POINT_ROBOT = ("position", "attitude", "integral", "damping", "carry", "swing", "keep", "reach")
 _HERE = "skyrig.control.builders"
 
 CONTROLLERS: dict[str, Known] = {
@@ -95,6 +96,13 @@ CONTROLLERS: dict[str, Known] = {
         "the same, yaw decoupled, after the multilift paper",
         f"{_HERE}:yaw_decoupled",
         dict.fromkeys(FLAVOURS, _PUBLISHED_VEHICLE),
+        "vehicles",
+        ("cables",),
+    ),
+    "point-robot": Known(
+        "the same, by forces of point robots, after Michael, Fink and Kumar; damps swing",
+        "skyrig.control.point_robot:point_robot",
+        dict.fromkeys(FLAVOURS, _POINT_ROBOT),
         "vehicles",
         ("cables",),
     ),
