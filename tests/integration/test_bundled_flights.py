@@ -43,6 +43,7 @@ EVENTFUL = {
     "six-dragonflies-box-cut",
     "six-dragonflies-thrust-loss",
     "three-dragonflies-poke",
+    "three-hummingbirds-poses",
     "two-vehicles-own-paths",
     "winch-reel-up",
 }

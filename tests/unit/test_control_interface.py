@@ -15,7 +15,13 @@ from skyrig.sim.batch import spread, stack
 from skyrig.sim.pilot import measure
 
 PAYLOAD = [("cables", "full"), ("cables", "published")]
-VEHICLE = [("vehicle", "full"), ("vehicle", "published"), ("yaw-decoupled", "full"), ("attitude", "full")]
+VEHICLE = [
+    ("vehicle", "full"),
+    ("vehicle", "published"),
+    ("yaw-decoupled", "full"),
+    ("point-robot", "full"),
+    ("attitude", "full"),
+]
 TEAMS = {
     "one": lambda: slung(1, 0.5, "point-mass"),
     "bar": lambda: slung(2, 0.5, "bar"),

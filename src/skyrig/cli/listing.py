@@ -94,15 +94,15 @@ def controllers() -> None:
 
 def references() -> None:
     """The references, and every parameter of theirs."""
-    from skyrig.planning import REFERENCES
+    from skyrig.planning import REFERENCES, TEAM_REFERENCES
 
     table = new_table("reference", "default", "what it is")
-    for name, builder in REFERENCES.items():
+    for name, builder in (REFERENCES | TEAM_REFERENCES).items():
         text = inspect.getdoc(builder) or ""
         table.add_row(name, "", text.splitlines()[0] if text else "")
         meanings = arguments(text)
         for each, parameter in inspect.signature(builder).parameters.items():
-            if each != "directory":
+            if each not in ("directory", "parts"):
                 required = parameter.default is inspect.Parameter.empty
                 usual = "required" if required else _usual(parameter.default)
                 table.add_row(f"  {each}", usual, meanings.get(each, ""))

@@ -66,6 +66,7 @@ _PUBLISHED_CABLES = (
     "rate",
 )
 _ATTITUDE = ("attitude", "damping", "carry")
+_POINT_ROBOT = ("position", "attitude", "integral", "damping", "carry", "swing", "keep", "reach")
 _HERE = "skyrig.control.builders"
 _ON_CABLES = ("cables", "elastic")
 
@@ -98,6 +99,13 @@ CONTROLLERS: dict[str, Known] = {
         dict.fromkeys(FLAVOURS, _PUBLISHED_VEHICLE),
         "vehicles",
         _ON_CABLES,
+    ),
+    "point-robot": Known(
+        "the same, by forces of point robots, after Michael, Fink and Kumar; damps swing",
+        "skyrig.control.point_robot:point_robot",
+        dict.fromkeys(FLAVOURS, _POINT_ROBOT),
+        "vehicles",
+        ("cables",),
     ),
     "attitude": Known(
         "each vehicle holds its reference's attitude",

@@ -11,8 +11,9 @@ from skyrig.planning.hover import Hover, Step, hover, step
 from skyrig.planning.line import Line, land, line, takeoff
 from skyrig.planning.lissajous import Lissajous, figure_8, lissajous
 from skyrig.planning.minimum_derivative import MinimumDerivative, waypoints
+from skyrig.planning.poses import poses
 from skyrig.planning.reference import Reference, Sample
-from skyrig.planning.registry import REFERENCES, build
+from skyrig.planning.registry import REFERENCES, TEAM_REFERENCES, TeamMotion, build, build_team
 from skyrig.planning.rotation import Combined, Rotation, combined, rotation
 from skyrig.planning.sequence import Sequence, sequence
 from skyrig.planning.table import Table, table
@@ -36,8 +37,12 @@ REFERENCES.update(
     }
 )
 
+# Those that plan for a whole team.
+TEAM_REFERENCES["poses"] = poses
+
 __all__ = [
     "REFERENCES",
+    "TEAM_REFERENCES",
     "Circle",
     "Combined",
     "Hover",
@@ -50,7 +55,9 @@ __all__ = [
     "Sequence",
     "Step",
     "Table",
+    "TeamMotion",
     "build",
+    "build_team",
     "circle",
     "combined",
     "figure_8",
@@ -58,6 +65,7 @@ __all__ = [
     "land",
     "line",
     "lissajous",
+    "poses",
     "rotation",
     "sequence",
     "step",

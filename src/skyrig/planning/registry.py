@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
 
 from skyrig.checks import nearest
 from skyrig.errors import InputError
@@ -14,6 +17,42 @@ from skyrig.planning.reference import Reference
 
 REFERENCES: dict[str, Callable[..., Reference]] = {}
 """Builder of each reference: keyword parameters in SI units and radians."""
+
+
+TEAM_REFERENCES: dict[str, Callable[..., TeamMotion]] = {}
+"""Builder of each reference that needs to know the team: `build(parts, **parameters)`."""
+
+
+class TeamMotion(NamedTuple):
+    """What a whole team shall do, and where it begins."""
+
+    vehicles: tuple[Reference, ...]
+    """One for each vehicle."""
+    payload: Reference
+    """What the payload does meanwhile; nobody is told to follow it."""
+    begin: dict[str, tuple[np.ndarray, np.ndarray]]
+    """Position (k, 3) and attitude (k, 4) of the bodies of each group at the start."""
+
+
+def build_team(description: Mapping[str, object], parts: object, field: str = "reference") -> TeamMotion:
+    """What a description whose type is one of `TEAM_REFERENCES` asks of the team made of `parts`."""
+    kind = str(description["type"])
+    builder = TEAM_REFERENCES[kind]
+    known = list(inspect.signature(builder).parameters)[1:]
+    given = {str(name): value for name, value in description.items() if name != "type"}
+    for name in given:
+        if name not in known:
+            raise InputError(f"{field}.{name} is not a parameter of {kind}: it {_not_among(name, known)}.")
+    for name in known:
+        if (
+            inspect.signature(builder).parameters[name].default is inspect.Parameter.empty
+            and name not in given
+        ):
+            raise InputError(f"{field}.{name} must be given for {kind}.")
+    try:
+        return builder(parts, **given)
+    except InputError as error:
+        raise InputError(f"{field}.{error}") from None
 
 
 def build(description: object, field: str = "reference", **context: object) -> Reference:
@@ -31,11 +70,12 @@ def build(description: object, field: str = "reference", **context: object) -> R
     if isinstance(description, str):
         description = {"type": description}
     if not isinstance(description, Mapping) or "type" not in description:
-        raise InputError(f"{field} must name its type, one of {', '.join(REFERENCES)}; not {description!r}.")
+        listed = ", ".join([*REFERENCES, *TEAM_REFERENCES])
+        raise InputError(f"{field} must name its type, one of {listed}; not {description!r}.")
     kind = description["type"]
     builder = REFERENCES.get(kind) if isinstance(kind, str) else None
     if builder is None:
-        raise InputError(f"{field}.type {_not_among(str(kind), list(REFERENCES))}.")
+        raise InputError(f"{field}.type {_not_among(str(kind), [*REFERENCES, *TEAM_REFERENCES])}.")
     known = inspect.signature(builder).parameters
     given = {str(name): value for name, value in description.items() if name != "type"}
     for name in given:

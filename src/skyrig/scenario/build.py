@@ -151,6 +151,12 @@ def make_start(scenario: Scenario, team: Team) -> tuple[Any, Trim | None]:
         if start.vehicles is not None:
             given["vehicles"] = _bodies(start.vehicles)
         return _placed(scenario, rig, given), None
+    if body is None and scenario.motions.begin is not None:
+        begin = {
+            group: Bodies(*(as_jax(each.T) for each in (place, 0 * place, turned, 0 * place)))
+            for group, (place, turned) in scenario.motions.begin.items()
+        }
+        return _placed(scenario, rig, begin), None
     position, attitude = _hover_pose(scenario, team)
     try:
         hover = trim(rig, position, attitude, start.lean)

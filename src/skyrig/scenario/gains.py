@@ -35,6 +35,11 @@ _FULL = {
     "lean": Meaning("rad", "outward lean of cables in hover"),
     "carry": Meaning("1", "share of the load's weight in the integral from the start"),
 }
+_POINT_ROBOT = _FULL | {
+    "carry": Meaning("1", "share of the cables' pull that is fed forward"),
+    "swing": Meaning("s", "how much vehicles yield to the payload's swing, which damps it"),
+    "keep": Meaning("m", "vehicles nearer to each other than this push each other away"),
+}
 _PUBLISHED = {
     "position": Meaning("1/s^2", "acceleration per position error, K_p"),
     "velocity": Meaning("1/s", "acceleration per velocity error, K_d"),
@@ -54,6 +59,8 @@ _OWN = {
     ("links", "published"): _LINKS,
     ("yaw-decoupled", "full"): _PUBLISHED,
     ("attitude", "published"): _FULL,
+    ("point-robot", "full"): _POINT_ROBOT,
+    ("point-robot", "published"): _POINT_ROBOT,
 }
 """Where the flavour does not say which."""
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from skyrig.errors import InputError
-from skyrig.planning import Reference, Sample, build
+from skyrig.planning import TEAM_REFERENCES, Reference, Sample, build, build_team
 from skyrig.scenario.sentences import nearest, refuse, shown
 from skyrig.scenario.spec import Spec
 
@@ -26,6 +26,8 @@ class Motions:
 
     payload: Reference | None = None
     vehicles: tuple[Reference, ...] | None = None
+    begin: dict[str, tuple[np.ndarray, np.ndarray]] | None = None
+    """Position (k, 3) and attitude (k, 4) of each group's bodies at the start, if the reference says so."""
 
     @property
     def all(self) -> tuple[Reference, ...]:
@@ -43,11 +45,17 @@ class Motions:
         return max((float(motion.duration) for motion in self.all), default=0.0)
 
 
-def motions(spec: Spec, count: int, where: str) -> Motions:
-    """The references that `spec` asks for, with `count` vehicles."""
-    wanted = spec.reference
+def motions(spec: Spec, parts: Any, where: str) -> Motions:
+    """The references that `spec` asks for, for a rig of `parts`."""
+    wanted, count = spec.reference, parts.count
     if wanted is None:
         return Motions()
+    if isinstance(wanted, Mapping) and wanted.get("type") in TEAM_REFERENCES:
+        try:
+            team = build_team(wanted, parts)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
+        return Motions(vehicles=team.vehicles, begin=team.begin)
     if isinstance(wanted, str) or "type" in wanted:
         return Motions(payload=_built(wanted, where, "reference"))
     if len(wanted) != 1 or not set(wanted) <= {"payload", "vehicles"}:

@@ -92,10 +92,10 @@ class Scenario:
         same_rig = known is not None and known.said == spec.rig
         parts = known if known is not None and same_rig else spec.rig.parts(Place(where, like=known))
         same_team = like is not None and like.parts.count == parts.count
-        if like is not None and same_team and like.spec.reference == spec.reference:
+        if like is not None and same_team and like.spec.reference == spec.reference and _alike(like, parts):
             wanted = like.motions
         else:
-            wanted = motions(spec, parts.count, where)
+            wanted = motions(spec, parts, where)
         crosschecks.check_controller(spec, parts, wanted, where)
         duration = flight_duration(spec, wanted, where)
         crosschecks.check_clock(spec, duration, where)
@@ -203,6 +203,11 @@ def names() -> tuple[str, ...]:
 def bundled_text(name: str) -> str:
     """The bundled file of that name, comments included."""
     return (resources("skyrig") / "data" / FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def _alike(like: Scenario, parts: RigParts) -> bool:
+    """Whether another scenario's references serve these parts: those that plan for a rig may not."""
+    return like.motions.begin is None or like.parts is parts
 
 
 def _believed(values: dict[str, Any], spec: Spec, parts: RigParts, where: str) -> RigParts:

@@ -7,6 +7,7 @@ from skyrig.statics.configuration import Configuration, hanging
 from skyrig.statics.direct import Equilibrium, direct
 from skyrig.statics.distribution import distribution, tension_limit
 from skyrig.statics.inverse import Limits, inverse
+from skyrig.statics.path import Path, plan
 from skyrig.statics.stability import Stability, spherical, stability
 from skyrig.statics.team import Pose, Team
 from skyrig.statics.three import coordinates, three
@@ -17,6 +18,7 @@ __all__ = [
     "Equilibrium",
     "Limits",
     "Loss",
+    "Path",
     "Pose",
     "Stability",
     "Team",
@@ -29,6 +31,7 @@ __all__ = [
     "held_margin",
     "inverse",
     "losses",
+    "plan",
     "reach",
     "spherical",
     "stability",

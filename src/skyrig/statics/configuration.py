@@ -85,7 +85,7 @@ class Configuration:
     @property
     def clearance(self) -> Numbers:
         """(n, n) from vehicle j's centre to cable i (m); infinite for its own."""
-        low = self.team.points(self.pose)[:, None]
+        low = self.team.points(self.pose)[..., :, None, :]
         span = (self.team.length[:, None] * self.direction)[..., :, None, :]
         away = self.vehicles[..., None, :, :] - low
         along = np.clip((away * span).sum(-1) / (span**2).sum(-1), 0.0, 1.0)

@@ -149,7 +149,7 @@ def _above(found: Configuration) -> Numbers:
     if not flat:
         return up
     normal = turn(found.pose.attitude, axes[2] * (1.0 if axes[2, 2] >= 0 else -1.0))
-    return np.concatenate([up, found.direction @ normal], axis=-1)
+    return np.concatenate([up, (found.direction * normal[..., None, :]).sum(-1)], axis=-1)
 
 
 def inverse(

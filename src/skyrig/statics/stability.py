@@ -117,13 +117,13 @@ def freedoms_left(matrix: Numbers, scale: float) -> Numbers:
 
 
 def mass_matrix(team: Team, attitude: Numbers) -> Numbers:
-    """(f, f) of the payload for twists (kg, kg m^2)."""
+    """(..., f, f) of the payload for twists (kg, kg m^2)."""
     if team.inertia is None:
         return team.mass * np.eye(3)
-    axes = turn(attitude, np.eye(3)).T
-    whole = np.zeros((6, 6))
-    whole[:3, :3] = team.mass * np.eye(3)
-    whole[3:, 3:] = axes @ team.inertia @ axes.T
+    rows = turn(attitude[..., None, :], np.eye(3))
+    whole = np.zeros((*attitude.shape[:-1], 6, 6))
+    whole[..., :3, :3] = team.mass * np.eye(3)
+    whole[..., 3:, 3:] = np.swapaxes(rows, -1, -2) @ team.inertia @ rows
     return whole
 
 
@@ -168,7 +168,7 @@ def softness(found: Configuration) -> Numbers:
     hard = 1e5 * team.weight / team.length.mean()
     stiff = stiff + hard * matrix @ np.swapaxes(matrix, -1, -2)
     root = np.linalg.inv(np.linalg.cholesky(mass_matrix(team, found.pose.attitude)))
-    return np.asarray(np.linalg.eigvalsh(root @ stiff @ root.T), float)
+    return np.asarray(np.linalg.eigvalsh(root @ stiff @ np.swapaxes(root, -1, -2)), float)
 
 
 def spherical(found: Configuration) -> Numbers:

@@ -52,6 +52,14 @@ class Pose(NamedTuple):
         return Pose.of(position, attitude)
 
 
+class _Rope(NamedTuple):
+    """What `skyrig.Cable` is, without JAX."""
+
+    length: float
+    attachment: Any
+    hook: Any
+
+
 @dataclass(frozen=True, eq=False)
 class Team:
     """Vehicles on cables and their payload; `Team.build` and `Team.of_parts` make one."""
@@ -131,8 +139,6 @@ class Team:
         Raises:
             InputError: If its payload does not hang on one cable from each vehicle.
         """
-        from skyrig.rigs.cables import Cable
-
         tethers = [it for it in parts.tethers if it.name == "cable"]
         if parts.payload is None or len(tethers) != parts.count or len(parts.lengths) != parts.count:
             raise InputError(
@@ -141,7 +147,7 @@ class Team:
             )
         ends = [(it.start, it.end) for it in tethers]
         cables = [
-            Cable(length, load.point, craft.point)
+            _Rope(length, load.point, craft.point)
             for length, (craft, load) in zip(parts.lengths, ends, strict=True)
         ]
         return Team.build(parts.airframes, parts.payload, cables, **others)

@@ -1,0 +1,226 @@
+"""Vehicles as point robots that push with a wanted force: Michael, Fink and Kumar (RSS 2009), eqs. 10-13.
+
+    F = m (g e3 + x_d'' + k_p e + k_d e' + k_i int e) + pull of the cable      (11, PID with feed-forward)
+    f_z = |F|,   R(alpha, beta, gamma) e3 = F / f_z for the yaw gamma that there is                 (12, 13)
+    tau = J (w^2 (wanted - angle) - 2 w rate) about each axis            (their attitude loop, Sect. IV-A)
+
+The pull fed forward is the one that the cables have at this moment if their upper ends go on as they do, from
+the measured payload. The paper leaves the payload's swing to itself. With `swing` c (s) above zero the
+vehicles damp it: each yields to the swing of its attachment, by
+
+    -c (I - u u^T) (2 a + a')      with a the acceleration that the attachment would have under this hook
+
+For a pendulum x'' = w^2 (q - x) under a vehicle with bandwidth b, a = w^2 (q - x): this is a spring and a
+damper between the two. It asks for nothing where the payload hangs at rest below the hooks, wherever these
+are, and damps all modes at once as long as b is well below their frequencies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from skyrig.algebra import apply, apply_transposed, as_jax, attitude_rate, cross, dot, rotation_matrix
+from skyrig.control.attitude import within_reach
+from skyrig.control.cable_geometry import spans
+from skyrig.control.estimate import Late
+from skyrig.control.feedback import accumulated, limited, pid
+from skyrig.control.gains import Clock, Gain, read_gains, vehicle_bandwidths
+from skyrig.control.interface import (
+    Command,
+    Controller,
+    Measurement,
+    Target,
+    axes,
+    fitted,
+    fitted_target,
+    part,
+    wanted_of,
+)
+from skyrig.control.sharing import weight_shares
+from skyrig.rigs.bodies import Bodies
+from skyrig.rigs.slung import Slung
+from skyrig.vehicles import Airframe
+
+
+class PointRobotGains(eqx.Module):
+    """Gains of point robots."""
+
+    position: Float[Array, "3 ..."] = axes(1)
+    """Bandwidth of the position along x, y, z (rad/s)."""
+    attitude: Float[Array, "3 n ..."] = axes(2)
+    """Bandwidth of roll, pitch, yaw of each vehicle (rad/s)."""
+    integral: Float[Array, " ..."] = axes(0)
+    """Rate at which constant disturbances are learnt (rad/s)."""
+    damping: Float[Array, " ..."] = axes(0)
+    """Damping ratio of the position (1)."""
+    carry: Float[Array, " ..."] = axes(0)
+    """Share of the cables' pull that is fed forward (1)."""
+    swing: Float[Array, " ..."] = axes(0)
+    """How much vehicles yield to the payload's swing (s); zero leaves it to itself."""
+    keep: Float[Array, " ..."] = axes(0)
+    """Vehicles nearer to each other than this push each other away (m)."""
+    reach: Float[Array, " ..."] = axes(0)
+    """Position errors count up to this length (m)."""
+
+
+class PointRobots(Controller):
+    """Eqs. 10-13 for every vehicle, with active damping; build one with `skyrig.control.build`."""
+
+    mass: Float[Array, "n ..."] = axes(1)
+    inertia: Float[Array, "3 3 n ..."] = axes(3)
+    payload_mass: Float[Array, " ..."] = axes(0)
+    payload_inverse_inertia: Float[Array, "3 3 ..."] = axes(2)
+    attachment: Float[Array, "3 n ..."] = axes(2)
+    hook: Float[Array, "3 n ..."] | None = axes(2)
+    gravity: Float[Array, " ..."] = axes(0)
+    thrust_min: Float[Array, "n ..."] = axes(1)
+    thrust_max: Float[Array, "n ..."] = axes(1)
+    late: Late = part()
+    gains: PointRobotGains = part()
+
+    def start(self, measurement: Measurement) -> Float[Array, "3 n ..."]:
+        """The integral of position errors (m/s^2): nothing yet."""
+        return jnp.zeros_like(measurement.vehicles.position)
+
+    def __call__(self, memory: Any, t: Any, target: Target, measurement: Measurement) -> tuple[Any, Command]:
+        """Thrusts and moments from position errors, pulls and swing."""
+        it = fitted(self, measurement.length)
+        aim = wanted_of("vehicles", fitted_target(target, measurement).vehicles)
+        craft, gains = measurement.vehicles, it.gains
+        law = pid(gains.position[:, None], gains.damping, gains.integral)
+        error = limited(aim.position[0] - craft.position, gains.reach)
+        up, pull, yielding = it.hung(measurement)
+        push = aim.position[2] + law.p * error + law.d * (aim.position[1] - craft.velocity) + memory
+        push = push - gains.swing * (yielding - up * dot(up, yielding))
+        push = push + it.apart(craft.position, law.p)
+        wanted = it.mass * push.at[2].add(it.gravity) + gains.carry * pull * up
+        wanted, cut = within_reach(wanted, it.thrust_min, 0.95 * it.thrust_max)
+        calm = jnp.where(cut > 0, 0.0, it.late.period)
+        learnt = accumulated(memory, law.i * error, calm, 0.3 * it.gravity)
+        thrust, angles = force_to_attitude(wanted, euler(craft)[2])
+        bend = angles - euler(craft)
+        bend = bend.at[2].set(-_wrapped(euler(craft)[2] - 2 * jnp.arctan2(aim.attitude[3], aim.attitude[0])))
+        spin = gains.attitude**2 * bend - 2 * gains.attitude * craft.rate
+        moment = apply(it.inertia, spin) + cross(craft.rate, apply(it.inertia, craft.rate))
+        return learnt, Command(thrust, moment)
+
+    def hung(self, measurement: Measurement) -> tuple[Array, Array, Array]:
+        """Directions of the cables (upwards), their pulls (N), and 2 a + a' of the attachments (m/s^2)."""
+        load, craft = measurement.payload, measurement.vehicles
+
+        def later(seconds: Array) -> tuple[Array, Array, Array]:
+            turned = load.attitude + seconds * attitude_rate(load.attitude, load.rate)
+            there = Bodies(load.position + seconds * load.velocity, load.velocity, turned, load.rate)
+            return self._held(there, craft.position + seconds * craft.velocity, measurement)
+
+        now = jnp.zeros_like(load.position[0])
+        (up, pull, swing), (_, _, change) = jax.jvp(later, (now,), (jnp.ones_like(now),))
+        return up, pull, 2 * swing + change
+
+    def _held(
+        self, load: Bodies, places: Float[Array, "3 n ..."], measurement: Measurement
+    ) -> tuple[Array, Array, Array]:
+        """Directions, pulls (N) and accelerations of the attachments (m/s^2) with hooks held still.
+
+        Lengths stay: W^T M^-1 (W pull + load) = 0, so pull = -(W^T M^-1 W)^-1 W^T M^-1 load.
+        """
+        turn = rotation_matrix(load.attitude)
+        craft = eqx.tree_at(lambda it: it.position, measurement.vehicles, places)
+        span = spans(self, load, turn, craft, rotation_matrix(craft.attitude))
+        up = -span.direction
+        lever = cross(self.attachment, apply_transposed(turn[:, :, None], up))
+        spun = apply(self.payload_inverse_inertia[:, :, None], lever)
+        taut = (span.distance > 0.98 * measurement.length).astype(up.dtype)
+        matrix = (up[:, :, None] * up[:, None]).sum(0) / self.payload_mass
+        matrix = (matrix + (lever[:, :, None] * spun[:, None]).sum(0)) * taut[:, None] * taut[None]
+        n = len(taut)
+        # a trace of softness: with more cables than freedoms the least pulls are taken
+        soft = (1e-8 if matrix.dtype == jnp.float64 else 1e-5) * (matrix * _eye(n, matrix)).sum((0, 1)) / n
+        matrix = matrix + _eye(n, matrix) * (soft + (1 - taut))
+        pull = jnp.maximum(_solved(matrix, taut * up[2] * self.gravity), 0.0) * taut
+        linear = ((up * pull).sum(1) / self.payload_mass).at[2].add(-self.gravity)
+        arm = apply(turn[:, :, None], self.attachment)
+        spin = apply(turn, (spun * pull).sum(1))
+        return up, pull, linear[:, None] + cross(spin[:, None], arm)
+
+    def apart(self, position: Float[Array, "3 n ..."], stiffness: Array) -> Float[Array, "3 n ..."]:
+        """A potential around each vehicle that others are pushed out of (m/s^2)."""
+        away = position[:, :, None] - position[:, None]
+        far = jnp.sqrt(jnp.maximum(dot(away, away), 1e-12))
+        n = position.shape[1]
+        deep = jnp.maximum(self.gains.keep - far, 0.0) * (1 - _eye(n, far))
+        return 4 * stiffness * (away / far * deep).sum(2)
+
+
+def point_robot(
+    rig: Slung, airframes: Sequence[Airframe], gains: Mapping[str, Any] | None, flavour: str, clock: Clock
+) -> Controller:
+    """Every vehicle follows its own reference as a point robot, in either flavour."""
+    gravity = float(rig.gravity)
+    share = weight_shares(np.asarray(rig.attachment), float(rig.payload_mass))
+    bandwidth = vehicle_bandwidths(airframes, share, gravity, clock)
+    known = {
+        "position": Gain(np.full(3, bandwidth.tilt.min() / 10), "3"),
+        "attitude": Gain(bandwidth.vehicle, "3n"),
+        "integral": Gain(0.2, zero=True),
+        "damping": Gain(0.9),
+        "carry": Gain(1.0, zero=True),
+        "swing": Gain(0.0, zero=True),
+        "keep": Gain(1.8 * max(each.radius for each in airframes), zero=True),
+        "reach": Gain(0.5),
+    }
+    return PointRobots(
+        mass=rig.mass,
+        inertia=rig.inertia,
+        payload_mass=rig.payload_mass,
+        payload_inverse_inertia=rig.payload_inverse_inertia,
+        attachment=rig.attachment,
+        hook=rig.hook,
+        gravity=rig.gravity,
+        thrust_min=as_jax(np.array([each.total_thrust_min for each in airframes])),
+        thrust_max=as_jax(np.array([each.total_thrust_max for each in airframes])),
+        late=Late.of(clock),
+        gains=PointRobotGains(**read_gains(gains, known, rig.count)),
+    )
+
+
+def force_to_attitude(force: Float[Array, "3 ..."], yaw: Array) -> tuple[Array, Float[Array, "3 ..."]]:
+    """Thrust f_z (N) and the roll and pitch (rad) that point it along a force, at a yaw that stays: eq. 13.
+
+    The paper writes both by arc cosines and chooses their signs by cases; these are the same angles.
+    """
+    x, y, z = force
+    thrust = jnp.sqrt(jnp.maximum(dot(force, force), 1e-12))
+    ahead = x * jnp.cos(yaw) + y * jnp.sin(yaw)
+    aside = y * jnp.cos(yaw) - x * jnp.sin(yaw)
+    return thrust, jnp.stack([-jnp.arcsin(jnp.clip(aside / thrust, -1.0, 1.0)), jnp.arctan2(ahead, z), yaw])
+
+
+def euler(bodies: Bodies) -> Float[Array, "3 ..."]:
+    """Roll, pitch, yaw (rad) with R = Rz(yaw) Ry(pitch) Rx(roll)."""
+    w, x, y, z = bodies.attitude
+    roll = jnp.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
+    pitch = jnp.arcsin(jnp.clip(2 * (w * y - z * x), -1.0, 1.0))
+    return jnp.stack([roll, pitch, jnp.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))])
+
+
+def _wrapped(angle: Array) -> Array:
+    return jnp.arctan2(jnp.sin(angle), jnp.cos(angle))
+
+
+def _eye(n: int, like: Array) -> Array:
+    """The unit matrix with a batch's axes behind."""
+    return jnp.eye(n, dtype=like.dtype).reshape((n, n) + (1,) * (like.ndim - 2))
+
+
+def _solved(matrix: Float[Array, "n n ..."], right: Float[Array, "n ..."]) -> Float[Array, "n ..."]:
+    """Solutions of small systems, a batch behind."""
+    front = jnp.moveaxis(jnp.moveaxis(matrix, 0, -1), 0, -1).swapaxes(-1, -2)
+    return jnp.moveaxis(jnp.linalg.solve(front, jnp.moveaxis(right, 0, -1)[..., None])[..., 0], -1, 0)
