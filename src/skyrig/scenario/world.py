@@ -38,6 +38,17 @@ def elements_of(spec: Any) -> dict[str, ElementSpec]:
     return {name: element.placed(spec) for name, element in held.items() if element is not None}
 
 
+def build_elements(spec: Any, parts: RigParts) -> dict[str, Element]:
+    """All elements of a scenario: those it names, and what its vehicles bring along."""
+    made = {name: element.build(parts) for name, element in elements_of(spec).items()}
+    if any(frame.tilted for frame in parts.airframes):
+        from skyrig.elements.rotors import RotorSet
+        from skyrig.elements.side_forces import SideForces
+
+        made["side_forces"] = SideForces(RotorSet.of(parts.airframes))
+    return made
+
+
 def with_whole_files(world: Any, directory: Path) -> Any:
     """What `world:` says with the files it names made independent of where it stands."""
     if not isinstance(world, Mapping):
