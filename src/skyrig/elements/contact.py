@@ -162,21 +162,27 @@ def touches(times: npt.NDArray[np.float64], gap: npt.NDArray[np.float64]) -> lis
     for k in (np.flatnonzero((gap[1:] <= 0) | (gap[1:] > APART)) + 1).tolist():
         if not on and gap[k] <= 0:
             on = True
-            found.append((*_crossing(times, gap, k), True))
+            found.append((_crossing(times, gap, k), _speed(times, gap, k - 1), True))
         elif on and gap[k] > APART:
             on = False
-            found.append((*_crossing(times, gap, last + 1), False))
+            found.append((_crossing(times, gap, last + 1), _speed(times, gap, last + 2), False))
         if gap[k] <= 0:
             last = k
     return [(time, came, speed) for time, speed, came in found]
 
 
-def _crossing(times: npt.NDArray[np.float64], gap: npt.NDArray[np.float64], k: int) -> tuple[float, float]:
-    """When the gap passes zero in the step that ends in row `k` (s), and how fast (m/s)."""
-    k = min(max(k, 1), len(gap) - 1)
-    width, change = times[k] - times[k - 1], gap[k] - gap[k - 1]
+def _crossing(times: npt.NDArray[np.float64], gap: npt.NDArray[np.float64], k: int) -> float:
+    """When the gap passes zero in the step that ends in row `k` (s)."""
+    change = gap[k] - gap[k - 1]
     share = np.clip(-gap[k - 1] / change, 0.0, 1.0) if change else 1.0
-    return float(times[k - 1] + share * width), float(abs(change) / width) if width > 0 else 0.0
+    return float(times[k - 1] + share * (times[k] - times[k - 1]))
+
+
+def _speed(times: npt.NDArray[np.float64], gap: npt.NDArray[np.float64], k: int) -> float:
+    """How fast the gap changes in the step that ends in row `k`, in free flight beside a touch (m/s)."""
+    k = min(max(k, 1), len(gap) - 1)
+    width = times[k] - times[k - 1]
+    return float(abs(gap[k] - gap[k - 1]) / width) if width > 0 else 0.0
 
 
 def _along(vector: Array, normal: Array) -> Array:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
 import numpy as np
@@ -17,7 +18,8 @@ from skyrig.rigs.layout import Layout, SignalKind
 from skyrig.rigs.protocol import Wrench
 
 
-class Happening(NamedTuple):
+@dataclass(frozen=True)
+class Happening:
     """Something that an element did to a body at an instant."""
 
     time: float

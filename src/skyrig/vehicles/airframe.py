@@ -236,8 +236,8 @@ class Airframe:
             whole = self.wrenches
             size = np.array([1, 1, 1, self.arm, self.arm, self.arm])
             if np.linalg.matrix_rank(whole / size[:, None], tol=1e-3) == 6:
-                return np.linalg.pinv(whole)[:, 2:]
-        return np.linalg.pinv(self.mixing)
+                return np.asarray(np.linalg.pinv(whole)[:, 2:], dtype=np.float64)
+        return np.asarray(np.linalg.pinv(self.mixing), dtype=np.float64)
 
 
 def airframe_names() -> tuple[str, ...]:
