@@ -171,3 +171,20 @@ def test_every_layout_flies_the_circle(name: str) -> None:
     flight = skyrig.fly(scenario)
     assert flight.verdict.flew
     assert flight.metrics["tracking"]["whole"]["position_peak"] < 1e-4
+
+
+@pytest.mark.slow
+def test_one_rotor_lost_in_hover_is_held_by_eight_and_not_by_six() -> None:
+    """The mixer is not told. The octorotor holds its load; the Firefly cannot hover on five, and does not."""
+    lost = {
+        "reference": {"type": "hover", "start": [0.0, 0.0, 1.0]},
+        "duration": 6.0,
+        "happenings": [{"type": "rotor-failure", "time": 2.0, "rotor": 0}],
+    }
+    held = skyrig.fly(skyrig.load("one-octorotor-circle").with_overrides(lost))
+    assert held.verdict.flew
+    assert held.metrics["tracking"]["whole"]["position_peak"] < 0.2
+    assert np.abs(held.vehicles.rate[-1]).max() < 0.01
+    assert hover(airframe("octorotor"), (0,), carried=0.5).possible
+    assert not hover(airframe("firefly"), (0,), carried=0.5).possible
+    assert not skyrig.fly(skyrig.load("one-firefly-circle").with_overrides(lost)).verdict.flew
