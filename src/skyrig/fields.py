@@ -47,6 +47,9 @@ class Vehicle(Part, frozen=True, kw_only=True):
     speed_max: Annotated[float | None, unit("rad/s", "Fastest a rotor turns")] = None
     rotor_radius: Annotated[float | None, unit("m", "Half a propeller's diameter")] = None
     height: Annotated[float | None, unit("m", "Height of the body")] = None
+    rotor_axes: Annotated[list[Point] | None, unit("", "Along which rotors push; body z if left out")] = None
+    thrust_shares: Annotated[list[float] | None, unit("1", "Share of the coefficients of each rotor")] = None
+    gives_up: Annotated[str | None, unit("", "'yaw' or 'thrust', when rotors cannot do all")] = None
     source: Annotated[str | None, unit("", "Where the numbers come from")] = None
     notes: Annotated[str | None, unit("", "What a reader should know")] = None
     ours: Annotated[list[str] | None, unit("", "Fields that are estimates")] = None

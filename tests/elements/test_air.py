@@ -247,3 +247,35 @@ def test_cables_are_needed_for_their_drag() -> None:
 
 def test_wind_is_an_element_among_others() -> None:
     assert Wind(jnp.ones((3, 1))).loads(0.0, {}, None, Around(0.0, jnp.zeros(1), None)) == {}
+
+
+def test_turning_rotors_hold_their_vehicle_back_like_gyroscopes() -> None:
+    """Rotors of both spins cancel; what is left of uneven ones turns at right angles to the body's rate."""
+    it = built(gyroscopic={"rotor_inertia": 1e-4})
+    frame = skyrig.airframe("dragonfly")
+    still = moving(UP)
+    turning = Bodies(still.position, still.velocity, still.attitude, jnp.array([[2.0], [0.0], [0.0]]))
+    even = felt(it, "gyroscopic", {"vehicles": turning}, thrust=[2.0])["vehicles"]
+    assert np.asarray(even.torque) == pytest.approx(0.0, abs=1e-12)
+    speeds = np.array([1000.0, 800.0, 1000.0, 800.0])
+    rotors = jnp.asarray(frame.thrust_coefficient * speeds**2)[:, None]
+    world = Around(0.0, jnp.asarray([2.0]), rotors)
+    torque = np.asarray(
+        it.elements["gyroscopic"].loads(0.0, {"vehicles": turning}, None, world)["vehicles"].torque
+    )
+    momentum = -1e-4 * (frame.spin * speeds).sum()
+    assert torque[:, 0] == pytest.approx(-np.cross([2.0, 0.0, 0.0], [0.0, 0.0, momentum]))
+
+
+def test_a_rotor_that_stops_takes_its_force_and_moment_with_it() -> None:
+    failure = {"type": "rotor-failure", "time": 1.0, "rotor": 2}
+    it = skyrig.load("one-dragonfly-hover").with_overrides({"happenings": [failure]}).build()
+    frame = skyrig.airframe("dragonfly")
+    rotors = jnp.asarray([[0.5], [0.6], [0.7], [0.8]])
+    for t, lost in ((0.99, 0.0), (1.0, 0.7)):
+        world = Around(t, jnp.asarray([2.6]), rotors)
+        wrench = it.elements["rotor_failures"].loads(t, {"vehicles": moving(UP)}, None, world)["vehicles"]
+        taken = np.concatenate([np.asarray(wrench.force)[:, 0], np.asarray(wrench.torque)[:, 0]])
+        assert taken == pytest.approx(-lost * frame.wrenches[:, 2])
+    with pytest.raises(InputError, match=r"happenings\[0\].rotor"):
+        skyrig.load("one-dragonfly-hover").with_overrides({"happenings": [{**failure, "rotor": 4}]})

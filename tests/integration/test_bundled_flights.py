@@ -18,6 +18,8 @@ SMOOTH = {
     "five-dragonflies-links",
     "four-dragonflies-box",
     "one-dragonfly-circle",
+    "one-firefly-circle",
+    "one-octorotor-circle",
     "payload-rotation",
     "six-dragonflies-box",
     "takeoff-circle-land",

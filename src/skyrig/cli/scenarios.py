@@ -31,14 +31,21 @@ def show(
     changes: tyro.conf.UseAppendAction[Changes] = (),
     strict: bool = False,
 ) -> None:
-    """Show a scenario.
+    """Show a scenario, or a bundled vehicle: its airframe, mixer and hover.
 
     Args:
-        scenario: A bundled scenario's name, or a YAML file.
+        scenario: A bundled scenario's name, a YAML file, or a bundled vehicle's name.
         yaml: Print it as YAML, ready to be copied and changed.
         changes: Values to change, such as rig.payload.mass=0.3.
         strict: Take warnings for errors.
     """
+    from skyrig.vehicles import airframe_names
+
+    if scenario in airframe_names() and not changes and not yaml:
+        from skyrig.cli.vehicles import show_vehicle
+
+        show_vehicle(scenario)
+        return
     known = changed(scenario, changes)
     heed(known, strict)
     if yaml:

@@ -6,6 +6,8 @@ command cannot be met, this is given up, in this order:
 1. yaw moment, as much of it as does not fit;
 2. thrust, moved up or down until roll and pitch moments fit;
 3. roll and pitch moments, both in the same proportion, when even that does not help.
+
+An airframe that `gives_up` thrust before yaw has the first two the other way round.
 """
 
 from __future__ import annotations
@@ -55,6 +57,8 @@ class Actuators(eqx.Module):
     """Share of each vehicle's thrust and moment that is really made; 1 when nothing is lost."""
     lag: Float[Array, "n ..."] | None = axes(1)
     """Time constant of the rotors (s); None for rotors that follow at once."""
+    keeps_yaw: Float[Array, "n ..."] | None = axes(1)
+    """One where thrust is given up before yaw moment, else zero; None if nowhere."""
 
     @staticmethod
     def build(
@@ -78,12 +82,13 @@ class Actuators(eqx.Module):
         for k, each in enumerate(airframes):
             r = each.rotor_count
             mixing[:, :r, k] = each.mixing
-            inverse[:r, :, k] = np.linalg.pinv(each.mixing)
-            low[:r, k], high[:r, k] = each.thrust_min, each.thrust_max
+            inverse[:r, :, k] = each.allocation
+            low[:r, k], high[:r, k] = each.thrust_min * each.shares, each.thrust_max * each.shares
         share = checks.nonnegative("efficiency", np.broadcast_to(efficiency, (n,)), (n,))
         slow = None if lag is None else as_jax(checks.positive("lag", np.broadcast_to(lag, (n,)), (n,)))
         arrays = (as_jax(each) for each in (mixing, inverse, low, high, share))
-        return Actuators(*arrays, lag=slow)
+        kept = np.array([1.0 if each.gives_up == "thrust" else 0.0 for each in airframes])
+        return Actuators(*arrays, lag=slow, keeps_yaw=as_jax(kept) if kept.any() else None)
 
     def start(
         self, thrust: Float[Array, " n *batch"], moment: Float[Array, "3 n *batch"]
@@ -117,6 +122,9 @@ class Actuators(eqx.Module):
         need, room = most - least, highest - lowest
         tight = need > room
         tilt_share = jnp.where(tight, room / jnp.where(tight, need, 1.0), 1.0)
+        if it.keeps_yaw is not None:
+            most, least, twisting = _with_yaw(it.keeps_yaw, present, tilt, tilt_share, twisting, each, room)
+            tilting, tilt_share = tilt_share * tilting, jnp.ones_like(tilt_share)
         thrust = jnp.clip(command.thrust, lowest - tilt_share * least, highest - tilt_share * most)
         steady = lift * thrust + tilt_share * tilting
 
@@ -175,3 +183,22 @@ class Actuators(eqx.Module):
         share = it.efficiency if efficiency is None else efficiency
         force = share * total(it.mixing * rotors[None], 1)
         return Produced(force[0], force[1:], rotors, saturated)
+
+
+def _with_yaw(
+    keeps: Array, present: Array, tilt: Array, tilt_share: Array, twisting: Array, each: Array, room: Array
+) -> tuple[Array, Array, Array]:
+    """Most and least collective thrust (N) that moments ask of rotors, and the yaw thrusts that fit.
+
+    Where yaw is kept, as much of it as fits beside roll and pitch is counted among what thrust makes way for.
+    The share that fits is the largest s with tilt_i - tilt_j + s (twist_i - twist_j) <= room for all i, j.
+    """
+    tilt, twist = tilt_share * tilt, twisting / each
+    apart, turns = tilt[:, None] - tilt[None], twist[:, None] - twist[None]
+    both = present[:, None] & present[None] & (turns > 0)
+    fits = jnp.where(both, (room - apart) / jnp.where(both, turns, 1.0), 1.0)
+    share = jnp.clip(fits.min((0, 1)), 0.0, 1.0)
+    whole = tilt + keeps * share * twist
+    most = jnp.where(present, whole, -jnp.inf).max(0)
+    least = jnp.where(present, whole, jnp.inf).min(0)
+    return most, least, jnp.where(keeps > 0, share * twisting, twisting)

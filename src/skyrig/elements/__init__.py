@@ -8,6 +8,7 @@ from skyrig.elements.downwash import Downwash
 from skyrig.elements.drag import Drag
 from skyrig.elements.element import Element
 from skyrig.elements.ground_effect import GroundEffect
+from skyrig.elements.gyroscopic import Gyroscopic
 from skyrig.elements.payload_drag import PayloadDrag
 from skyrig.elements.points import Points
 from skyrig.elements.pushes import Pushes
@@ -28,6 +29,7 @@ __all__ = [
     "Element",
     "GroundEffect",
     "Gusts",
+    "Gyroscopic",
     "PayloadDrag",
     "Points",
     "Pushes",

@@ -8,16 +8,19 @@ With k = m w^2/n and c = 2 zeta w m/n, n points that carry a body of mass m let 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
+import numpy.typing as npt
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from skyrig.algebra import dot
 from skyrig.elements.around import Around
-from skyrig.elements.element import Element
+from skyrig.elements.element import Element, Happening
 from skyrig.elements.points import Moving, Points
 from skyrig.elements.surfaces import Surface
 from skyrig.rigs.bodies import Bodies
@@ -32,6 +35,10 @@ SINKING = 9.81 / SPEED**2
 """d_s: how deep a body at rest sinks (m)."""
 STRETCH = 4.0
 """Times its size at rest up to which an anchor's pull counts; without it, energy grows in hard landings."""
+
+
+APART = 1e-3
+"""How far a body must be from what it touched before touching counts again (m)."""
 
 
 class Hull(eqx.Module):
@@ -128,6 +135,54 @@ class Contact(Element):
                 gaps.append(at.gap[own[0] : own[-1] + 1].min(0))
                 forces.append(at.force[own[0] : own[-1] + 1].sum(0))
         return {f"{self.name}.gap": jnp.stack(gaps), f"{self.name}.force": jnp.stack(forces)}
+
+    def happened(
+        self, times: npt.NDArray[np.float64], told: Mapping[str, npt.NDArray[Any]], layout: Layout
+    ) -> list[Happening]:
+        """Bodies that touch ('touch', or 'collision' with an obstacle) and leave again ('lift-off')."""
+        gaps = np.asarray(told[f"{self.name}.gap"])
+        owners = [(group, k) for group in self.hulls for k in range(layout.group(group).count)]
+        arrives = "touch" if self.name == "ground" else "collision"
+        return [
+            Happening(time, arrives if came else "lift-off", group, k, speed, "m/s")
+            for column, (group, k) in enumerate(owners)
+            for time, came, speed in touches(times, gaps[:, column])
+        ]
+
+
+def touches(times: npt.NDArray[np.float64], gap: npt.NDArray[np.float64]) -> list[tuple[float, bool, float]]:
+    """When a body came to touch and when it left, from its gap (m) at `times` (s).
+
+    It has left when it is `APART`: what bounces lower counts as touching. Returns times (s), whether it came
+    (else it left), and how fast (m/s).
+    """
+    found = []
+    on = bool(gap[0] <= 0)
+    last = 0
+    for k in (np.flatnonzero((gap[1:] <= 0) | (gap[1:] > APART)) + 1).tolist():
+        if not on and gap[k] <= 0:
+            on = True
+            found.append((_crossing(times, gap, k), _speed(times, gap, k - 1), True))
+        elif on and gap[k] > APART:
+            on = False
+            found.append((_crossing(times, gap, last + 1), _speed(times, gap, last + 2), False))
+        if gap[k] <= 0:
+            last = k
+    return [(time, came, speed) for time, speed, came in found]
+
+
+def _crossing(times: npt.NDArray[np.float64], gap: npt.NDArray[np.float64], k: int) -> float:
+    """When the gap passes zero in the step that ends in row `k` (s)."""
+    change = gap[k] - gap[k - 1]
+    share = np.clip(-gap[k - 1] / change, 0.0, 1.0) if change else 1.0
+    return float(times[k - 1] + share * (times[k] - times[k - 1]))
+
+
+def _speed(times: npt.NDArray[np.float64], gap: npt.NDArray[np.float64], k: int) -> float:
+    """How fast the gap changes in the step that ends in row `k`, in free flight beside a touch (m/s)."""
+    k = min(max(k, 1), len(gap) - 1)
+    width = times[k] - times[k - 1]
+    return float(abs(gap[k] - gap[k - 1]) / width) if width > 0 else 0.0
 
 
 def _along(vector: Array, normal: Array) -> Array:

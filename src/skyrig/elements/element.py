@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
+import numpy as np
+import numpy.typing as npt
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
@@ -12,6 +16,21 @@ from skyrig.elements.around import Around
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.layout import Layout, SignalKind
 from skyrig.rigs.protocol import Wrench
+
+
+@dataclass(frozen=True)
+class Happening:
+    """Something that an element did to a body at an instant."""
+
+    time: float
+    """When (s)."""
+    kind: str
+    group: str
+    index: int
+    """To which body of the group."""
+    value: float = 0.0
+    unit: str = ""
+    """Of the value; '' if none goes with it."""
 
 
 class Element(eqx.Module):
@@ -58,3 +77,15 @@ class Element(eqx.Module):
     ) -> dict[str, Float[Array, "count *batch"]]:
         """Values of its signals, by name."""
         return {}
+
+    def happened(
+        self, times: npt.NDArray[np.float64], told: Mapping[str, npt.NDArray[Any]], layout: Layout
+    ) -> list[Happening]:
+        """What happened to bodies in a flight, from its signals; in plain NumPy, after the flight.
+
+        Args:
+            times: (T,) s.
+            told: All signals by name, (T, count).
+            layout: The rig's.
+        """
+        return []

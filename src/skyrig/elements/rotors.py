@@ -41,8 +41,9 @@ class RotorSet(eqx.Module):
         for k, it in enumerate(airframes):
             own = slice(0, it.rotor_count)
             hub[:, own, k] = it.rotor_positions.T
-            share[own, k] = 1.0 / it.rotor_count
-            coefficient[own, k] = it.thrust_coefficient
+            axis[:, own, k] = it.axes.T
+            share[own, k] = it.shares / (it.shares * it.axes[:, 2]).sum()
+            coefficient[own, k] = it.thrust_coefficient * it.shares
         return RotorSet(*(as_jax(each) for each in (hub, axis, share, coefficient, radius)))
 
     def thrusts(self, around: Around) -> Float[Array, "r n *batch"]:

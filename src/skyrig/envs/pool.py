@@ -21,7 +21,7 @@ from skyrig.errors import InputError
 from skyrig.rigs import trim
 from skyrig.scenario import Scenario
 from skyrig.scenario.mechanisms import RigParts
-from skyrig.scenario.world import elements_of
+from skyrig.scenario.world import build_elements
 from skyrig.sim.batch import stack
 from skyrig.sim.plant import Motors, Plant
 from skyrig.turns import turn
@@ -86,7 +86,7 @@ class PooledRig(eqx.Module):
         clock = Clock(period, lag or 0.0)
         return PooledRig(
             rig=rig,
-            elements={name: it.build(parts) for name, it in elements_of(scenario.spec).items()},
+            elements=build_elements(scenario.spec, parts),
             actuators=Actuators.build(parts.airframes, lag=lag or None),
             hover=still.state,
             inertia=as_jax(np.stack([frame.inertia for frame in parts.airframes], axis=-1)),

@@ -25,7 +25,7 @@ Words = Annotated[str, Meta(max_length=200)]
 Count = Annotated[int, Meta(ge=0, le=1000)]
 _AIRFRAME = (
     *("name", "mass", "inertia", "rotor_positions", "spin", "thrust_coefficient", "torque_coefficient"),
-    *("speed_max", "speed_min", "rotor_radius", "height"),
+    *("speed_max", "speed_min", "rotor_radius", "height", "rotor_axes", "thrust_shares"),
 )
 _SHAPE = ("kind", "radius", "size", "outline", "height")
 

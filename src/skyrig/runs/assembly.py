@@ -58,7 +58,7 @@ def assemble(
         references={group: sampled(each, times) for group, each in wanted.items()},
         measured={group: track(measured[group]) for group in ordered(measured)} if measured else {},
         signals=_signals(built.signal_kinds, flown.signals, told or {}, units or {}),
-        events=_events(layout, flown.events, rows),
+        events=_with_elements(built, flown, _events(layout, flown.events, rows)),
         jumps=_jumps(flown.log.sides, rows),
         scenario=built.scenario.to_yaml(),
         versions=versions(),
@@ -97,6 +97,18 @@ def _events(layout: Layout, events: Sequence[Any], rows: list[int]) -> tuple[Fli
     place = {row: k for k, row in enumerate(rows)}
     pairs = zip(flight_events(layout, events), events, strict=True)
     return tuple(replace(made, jump=place[it.row]) if it.row in place else made for made, it in pairs)
+
+
+def _with_elements(built: Built, flown: Any, events: tuple[FlightEvent, ...]) -> tuple[FlightEvent, ...]:
+    """All events in order of time, those that elements tell among them."""
+    times, layout = np.asarray(flown.times), built.rig.layout
+    told = [
+        it for element in built.elements.values() for it in element.happened(times, flown.signals, layout)
+    ]
+    if not told:
+        return events
+    more = [FlightEvent(it.time, it.kind, it.group, it.index, it.value, it.unit) for it in told]
+    return tuple(sorted((*events, *more), key=lambda it: it.time))
 
 
 def _kept(layout: Layout, flown: Any) -> list[int]:

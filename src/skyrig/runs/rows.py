@@ -22,7 +22,7 @@ from skyrig.flight.rig import rig_data
 from skyrig.runs.closed import make_controller, outside_of
 from skyrig.scenario.build import Built, assembled, make_start, make_teams
 from skyrig.scenario.scenario import Scenario
-from skyrig.scenario.spec import Cut, Poke
+from skyrig.scenario.spec import Cut, Poke, RotorFailure
 from skyrig.scenario.world import elements_of
 from skyrig.sim.preparation import Outside, grid_of
 from skyrig.sim.schedule import Schedule, schedule
@@ -100,12 +100,13 @@ class Workshop:
         def numbers(name: str, key: Any, tree: Any) -> Any:
             return self._once(f"numbers {name}", key, lambda: jax.tree.map(np.asarray, tree))
 
+        failures = [it for it in spec.happenings if isinstance(it, RotorFailure)]
         trees = (
             numbers("rig", rig, built.rig),
             numbers("state", rig + start, built.state),
             numbers("controller", rig + flown, made),
             numbers("actuators", id(actuators), actuators),
-            numbers("elements", rig + msgspec.json.encode(elements_of(spec)), built.elements),
+            numbers("elements", rig + msgspec.json.encode((elements_of(spec), failures)), built.elements),
         )
         outside = outside_of(built)
         ticks, grid = self._once(

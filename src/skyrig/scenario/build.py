@@ -21,7 +21,7 @@ from skyrig.scenario import spec as said
 from skyrig.scenario.disturbances import Disturbances
 from skyrig.scenario.mechanisms import RigParts
 from skyrig.scenario.scenario import Scenario
-from skyrig.scenario.world import elements_of
+from skyrig.scenario.world import build_elements
 from skyrig.sim import Cut, Poke
 from skyrig.vehicles import Airframe, Payload
 
@@ -114,7 +114,7 @@ def assembled(scenario: Scenario, teams: tuple[Team, Team], start: tuple[Any, Tr
         controller=scenario.controller,
         happenings=tuple(_instant(it) for it in happenings if isinstance(it, said.Poke | said.Cut)),
         disturbances=Disturbances.of(happenings, scenario.parts, scenario.duration),
-        elements={name: it.build(scenario.parts) for name, it in elements_of(scenario.spec).items()},
+        elements=build_elements(scenario.spec, scenario.parts),
         noise=scenario.spec.noise,
         control_times=_control_times(scenario),
         step=scenario.spec.loop.step,

@@ -15,6 +15,7 @@ from skyrig.scenario.spec import (
     Factors,
     Happening,
     Poke,
+    RotorFailure,
     Spec,
     ThrustLoss,
     Wrench,
@@ -128,6 +129,10 @@ def check_happenings(happenings: list[Happening], parts: RigParts, duration: flo
             _check_wrench(happening, parts.count, duration, where, path)
         elif isinstance(happening, ThrustLoss):
             check_index(happening.vehicle, parts.count, "vehicle", where, f"{path}.vehicle")
+        elif isinstance(happening, RotorFailure):
+            check_index(happening.vehicle, parts.count, "vehicle", where, f"{path}.vehicle")
+            rotors = parts.airframes[happening.vehicle].rotor_count
+            check_index(happening.rotor, rotors, "rotor", where, f"{path}.rotor")
         else:
             parts.check_happening(happening, where, path)
             if isinstance(happening, Cut):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyrig.scenario.mechanisms import RigParts
-from skyrig.scenario.spec import Happening, Reel, ThrustLoss, Wrench
+from skyrig.scenario.spec import Happening, Reel, RotorFailure, ThrustLoss, Wrench
 
 Array = npt.NDArray[np.float64]
 
@@ -24,6 +24,7 @@ class Disturbances:
     wrenches: tuple[Wrench, ...]
     losses: tuple[ThrustLoss, ...]
     reels: tuple[Reel, ...]
+    failures: tuple[RotorFailure, ...] = ()
 
     @staticmethod
     def of(happenings: Sequence[Happening], parts: RigParts, duration: float) -> Disturbances:
@@ -34,6 +35,7 @@ class Disturbances:
             tuple(it for it in happenings if isinstance(it, Wrench)),
             tuple(it for it in happenings if isinstance(it, ThrustLoss)),
             tuple(sorted((it for it in happenings if isinstance(it, Reel)), key=lambda it: it.time)),
+            tuple(it for it in happenings if isinstance(it, RotorFailure)),
         )
 
     @property
@@ -46,6 +48,7 @@ class Disturbances:
             times += [*starts, *np.minimum(starts + width, wrench.until or self.duration)]
         for loss in self.losses:
             times += [loss.time, loss.until or self.duration]
+        times += [failure.time for failure in self.failures]
         inside = np.unique(np.asarray(times, dtype=np.float64))
         return inside[(inside > 0) & (inside < self.duration)]
 

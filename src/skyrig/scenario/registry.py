@@ -17,7 +17,7 @@ from skyrig.scenario.elements.drag import DragSpec
 from skyrig.scenario.elements.ground import GroundSpec, ObstaclesSpec
 from skyrig.scenario.elements.ground_effect import GroundEffectSpec
 from skyrig.scenario.elements.payload_drag import PayloadDragSpec
-from skyrig.scenario.elements.rotor_air import RollingMomentSpec, RotorDragSpec
+from skyrig.scenario.elements.rotor_air import GyroscopicSpec, RollingMomentSpec, RotorDragSpec
 from skyrig.scenario.elements.turbulence import TurbulenceSpec
 from skyrig.scenario.elements.wind import WindSpec
 from skyrig.scenario.elements.wind_field import WindFieldSpec
@@ -38,6 +38,7 @@ ELEMENTS: dict[str, type[ElementSpec]] = {
     "payload_drag": PayloadDragSpec,
     "rotor_drag": RotorDragSpec,
     "rolling_moment": RollingMomentSpec,
+    "gyroscopic": GyroscopicSpec,
     "cable_drag": CableDragSpec,
     "ground_effect": GroundEffectSpec,
     "downwash": DownwashSpec,

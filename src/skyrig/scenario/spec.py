@@ -152,6 +152,14 @@ class ThrustLoss(Part, frozen=True, kw_only=True, tag_field="type", tag="thrust-
     until: Annotated[Positive | None, unit("s", "When it ends; with the flight if left out")] = None
 
 
+class RotorFailure(Part, frozen=True, kw_only=True, tag_field="type", tag="rotor-failure"):
+    """A rotor that stops for good; nobody tells the controller."""
+
+    time: Annotated[float, unit("s", "When", ge=0)]
+    vehicle: Annotated[int, unit("", "Of which vehicle, from 0", ge=0)] = 0
+    rotor: Annotated[int, unit("", "Which one, from 0", ge=0)] = 0
+
+
 class Reel(Part, frozen=True, kw_only=True, tag_field="type", tag="winch"):
     """A new length for a cable to be reeled to, within its winch's limits."""
 
@@ -160,7 +168,7 @@ class Reel(Part, frozen=True, kw_only=True, tag_field="type", tag="winch"):
     cable: Annotated[Index | None, unit("", "Which one, from 0; all if left out")] = None
 
 
-Happening = Poke | Wrench | Cut | ThrustLoss | Reel
+Happening = Poke | Wrench | Cut | ThrustLoss | RotorFailure | Reel
 
 
 class Spec(Part, frozen=True, kw_only=True):

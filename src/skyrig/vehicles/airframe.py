@@ -20,9 +20,22 @@ LAYOUTS = ("x", "plus")
 
 _REQUIRED = ("name", "mass", "inertia", "spin", "thrust_coefficient", "torque_coefficient", "speed_max")
 _PLACES = ("arm", "layout", "rotor_positions")
-_OPTIONAL = ("speed_min", "rotor_radius", "height", "source", "notes", "ours")
+_OPTIONAL = (
+    *("speed_min", "rotor_radius", "height", "rotor_axes", "thrust_shares", "gives_up"),
+    *("source", "notes", "ours"),
+)
+GIVES_UP = ("yaw", "thrust")
 _POSITIVE = ("mass", "thrust_coefficient", "torque_coefficient", "speed_max", "rotor_radius", "height")
-_ESTIMABLE = (*_POSITIVE, "speed_min", "inertia", "spin", "arm", "rotor_positions")
+_ESTIMABLE = (
+    *_POSITIVE,
+    "speed_min",
+    "inertia",
+    "spin",
+    "arm",
+    "rotor_positions",
+    "rotor_axes",
+    "thrust_shares",
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,6 +58,10 @@ class Airframe:
         speed_max: Fastest a rotor turns (rad/s).
         rotor_radius: Half a propeller's diameter (m), for drawing and distances.
         height: Height of the body (m), for drawing and distances.
+        rotor_axes: Along which each rotor pushes in the body frame, rx3, made unit vectors; None for body z.
+        thrust_shares: Share of the coefficients that each rotor has, r entries, such as less than one for the
+            lower rotors of coaxial pairs; None for one each.
+        gives_up: What is given up first when a command does not fit the rotors: 'yaw' moment or 'thrust'.
         source: Where the numbers come from.
         notes: What a reader should know about them.
         ours: The fields that are estimates of this project rather than published values.
@@ -62,6 +79,9 @@ class Airframe:
     speed_min: float = 0.0
     rotor_radius: float | None = None
     height: float | None = None
+    rotor_axes: Numbers | None = None
+    thrust_shares: Numbers | None = None
+    gives_up: str = "yaw"
     source: str = ""
     notes: str = ""
     ours: tuple[str, ...] = ()
@@ -81,6 +101,12 @@ class Airframe:
             raise InputError(
                 f"{at}: spin has {self.spin.size} entries for {self.rotor_count} rotor_positions."
             )
+        for name in ("rotor_axes", "thrust_shares"):
+            given = getattr(self, name)
+            if given is not None and len(given) != self.rotor_count:
+                raise InputError(
+                    f"{at}: {name} has {len(given)} entries for {self.rotor_count} rotor_positions."
+                )
         # Scaled so that a small airframe's short arms do not look like missing rank.
         scale = np.array([1, self.arm, self.arm, self.torque_to_thrust])
         if self.arm == 0 or np.linalg.matrix_rank(self.mixing / scale[:, None], tol=1e-6) < 4:
@@ -134,14 +160,39 @@ class Airframe:
         return self.thrust_coefficient * self.speed_max**2
 
     @property
+    def plain(self) -> bool:
+        """Whether all rotors are alike and push along body z."""
+        return self.rotor_axes is None and self.thrust_shares is None
+
+    @property
+    def tilted(self) -> bool:
+        """Whether rotors also push sideways."""
+        return self.rotor_axes is not None and bool(np.any(np.abs(self.rotor_axes[:, :2]) > 1e-9))
+
+    @property
+    def shares(self) -> Numbers:
+        """Share of the coefficients that each rotor has, r entries."""
+        return np.ones(self.rotor_count) if self.thrust_shares is None else self.thrust_shares
+
+    @property
+    def axes(self) -> Numbers:
+        """Along which each rotor pushes, body frame, rx3."""
+        up = np.tile([0.0, 0.0, 1.0], (self.rotor_count, 1))
+        return up if self.rotor_axes is None else self.rotor_axes
+
+    @property
     def total_thrust_min(self) -> float:
-        """Least thrust of all rotors together (N)."""
-        return self.rotor_count * self.thrust_min
+        """Least thrust of all rotors together, along body z (N)."""
+        if self.plain:
+            return self.rotor_count * self.thrust_min
+        return float(self.thrust_min * (self.shares * self.axes[:, 2]).sum())
 
     @property
     def total_thrust_max(self) -> float:
-        """Most thrust of all rotors together (N)."""
-        return self.rotor_count * self.thrust_max
+        """Most thrust of all rotors together, along body z (N)."""
+        if self.plain:
+            return self.rotor_count * self.thrust_max
+        return float(self.thrust_max * (self.shares * self.axes[:, 2]).sum())
 
     @property
     def thrust_to_weight(self) -> float:
@@ -159,8 +210,34 @@ class Airframe:
 
         Each rotor adds its thrust, the moment r x f e3 = (y f, -x f, 0), and its reaction torque.
         """
+        if self.rotor_axes is not None:
+            return self.wrenches[2:]
         x, y, _ = self.rotor_positions.T
         return np.stack([np.ones_like(x), y, -x, self.spin * self.torque_to_thrust])
+
+    @property
+    def wrenches(self) -> Numbers:
+        """From rotor thrusts (N) to force (N) and moment (N m) in the body frame, 6xr.
+
+        A rotor with thrust f along its axis a at r gives the force f a, the moment r x f a, and its reaction
+        torque about a.
+        """
+        axes = self.axes
+        turning = np.cross(self.rotor_positions, axes) + (self.spin * self.torque_to_thrust)[:, None] * axes
+        return np.concatenate([axes, turning], axis=1).T
+
+    @property
+    def allocation(self) -> Numbers:
+        """From thrust (N) and moments (N m) to least-norm rotor thrusts (N), rx4.
+
+        Rotors that can also push sideways are shared so that they do not, where there are enough of them.
+        """
+        if self.tilted:
+            whole = self.wrenches
+            size = np.array([1, 1, 1, self.arm, self.arm, self.arm])
+            if np.linalg.matrix_rank(whole / size[:, None], tol=1e-3) == 6:
+                return np.asarray(np.linalg.pinv(whole)[:, 2:], dtype=np.float64)
+        return np.asarray(np.linalg.pinv(self.mixing), dtype=np.float64)
 
 
 def airframe_names() -> tuple[str, ...]:
@@ -185,6 +262,8 @@ def _checked(fields: Mapping[str, object], where: str) -> dict[str, Any]:
             checked[name] = float(checks.nonnegative(at, value))
         elif name == "inertia":
             checked[name] = checks.read_only(checks.inertia(at, value))
+        elif name in ("rotor_axes", "thrust_shares", "gives_up"):
+            checked[name] = _layout_field(name, at, value)
         elif name == "rotor_positions":
             checked[name] = checks.read_only(checks.numbers(at, value, (None, 3)))
         elif name == "spin":
@@ -196,6 +275,21 @@ def _checked(fields: Mapping[str, object], where: str) -> dict[str, Any]:
         elif name == "name" or value:
             checked[name] = checks.text(at, value)
     return checked
+
+
+def _layout_field(name: str, at: str, value: object) -> Any:
+    """A field of rotors that are not all alike."""
+    if value is None:
+        return None
+    if name == "gives_up":
+        return checks.choice(at, value, GIVES_UP)
+    if name == "thrust_shares":
+        return checks.read_only(checks.positive(at, value, (None,)))
+    axes = checks.numbers(at, value, (None, 3))
+    sizes = np.linalg.norm(axes, axis=1, keepdims=True)
+    if np.any(axes[:, 2:] <= 0.1 * sizes):
+        raise InputError(f"{at} must all point upwards (z above 0.1 of their length).")
+    return checks.read_only(axes / sizes)
 
 
 def _positions(where: str, given: dict[str, object], rotors: int) -> Numbers:

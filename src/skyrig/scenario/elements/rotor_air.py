@@ -1,4 +1,4 @@
-"""Air across turning rotors: their drag, and the moment it makes."""
+"""What turning rotors do besides lifting: drag and moments of air across them, and their own momentum."""
 
 from __future__ import annotations
 
@@ -38,3 +38,20 @@ class RollingMomentSpec(ElementSpec, frozen=True, kw_only=True):
         from skyrig.elements import RollingMoment, RotorSet
 
         return RollingMoment(RotorSet.of(parts.airframes), as_jax(np.full(parts.count, self.coefficient)))
+
+
+class GyroscopicSpec(ElementSpec, frozen=True, kw_only=True):
+    """The moment of turning rotors whose vehicle turns: M = -rate x their angular momentum."""
+
+    rotor_inertia: Annotated[float, unit("kg m^2", "Of each propeller about its axis", ge=0, le=1)]
+
+    def build(self, parts: RigParts) -> Element:
+        """The rotors of the team."""
+        from skyrig.algebra import as_jax
+        from skyrig.elements import Gyroscopic, RotorSet
+
+        rotors = RotorSet.of(parts.airframes)
+        momentum = np.zeros(rotors.share.shape)
+        for k, frame in enumerate(parts.airframes):
+            momentum[: frame.rotor_count, k] = -frame.spin * self.rotor_inertia
+        return Gyroscopic(rotors, as_jax(momentum))
