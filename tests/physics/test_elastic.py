@@ -277,6 +277,7 @@ def test_gradients_through_a_taut_flight_agree_with_differences() -> None:
         assert slope[k] == pytest.approx(difference, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_rough_step_has_a_derivative_too() -> None:
     """A cable that arrives within the flight: the derivative of one side, close to the difference."""
     rig = Elastic.build([WALL], point(1.0), [Cable(1.0)], Material(stiffness=1e4, damping=50.0), 3)
