@@ -75,7 +75,8 @@ def test_accelerations_equal_the_papers_six_by_six(n):
         )
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 6])
+# few random states pull on all of six cables, and all that are tried are built
+@pytest.mark.parametrize("n", [1, 2, 3, pytest.param(6, marks=pytest.mark.slow)])
 def test_impacts_equal_the_papers_six_by_six(n):
     rng = np.random.default_rng(10 + n)
     found, reset = 0, eqx.filter_jit(lambda rig, state, loads: rig.reset(0.0, state, loads))

@@ -51,13 +51,6 @@ def bodies_from_arrays(
     rate: npt.ArrayLike | None,
 ) -> Bodies:
     """Bodies from arrays with xyz last, checked; `many` is () for one body or (n,)."""
-
-    def vector(field: str, value: npt.ArrayLike | None) -> Array:
-        if traced(value):
-            return jnp.moveaxis(as_jax(value), -1, 0)
-        given = np.zeros((*many, 3)) if value is None else value
-        return as_jax(np.moveaxis(checks.numbers(f"{name}_{field}", given, (*many, 3)), -1, 0))
-
     if traced(attitude):
         quaternion = jnp.moveaxis(as_jax(attitude), -1, 0)
     else:
@@ -65,5 +58,16 @@ def bodies_from_arrays(
         given = level if attitude is None else checks.numbers(f"{name}_attitude", attitude, (*many, 4))
         quaternion = as_jax(np.moveaxis(checks.unit_quaternion(f"{name}_attitude", given), -1, 0))
     return Bodies(
-        vector("position", position), vector("velocity", velocity), quaternion, vector("rate", rate)
+        _vectors(f"{name}_position", many, position),
+        _vectors(f"{name}_velocity", many, velocity),
+        quaternion,
+        _vectors(f"{name}_rate", many, rate),
     )
+
+
+def _vectors(field: str, many: tuple[int, ...], value: npt.ArrayLike | None) -> Array:
+    """Vectors (*many, 3), or None for zeros, checked, with xyz first."""
+    if traced(value):
+        return jnp.moveaxis(as_jax(value), -1, 0)
+    given = np.zeros((*many, 3)) if value is None else value
+    return as_jax(np.moveaxis(checks.numbers(field, given, (*many, 3)), -1, 0))
