@@ -7,9 +7,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Array
 
-from skyrig.control.interface import Measurement
 from skyrig.control.stepped import Sight
 from skyrig.programs import Shapes
 from skyrig.sim.driver import first_row
@@ -27,13 +25,14 @@ Constants = tuple[Plant, Autopilot, Acts]
 class Carry(eqx.Module):
     """What goes from call to call."""
 
-    events: Array
+    events: Any
     """In the last call."""
-    trouble: Array
+    trouble: Any
     """In the last call; see `skyrig.sim.log`."""
-    seen: Measurement
-    """What is measured now."""
-    state: PlantState
+    seen: Any
+    """What is measured now, a `Measurement`; None where that is not looked at every time."""
+    state: Any
+    """A `PlantState`."""
     memory: Any
     """The pilot's."""
 

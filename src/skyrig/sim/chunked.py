@@ -41,12 +41,11 @@ class Part(eqx.Module):
     plan: Packed
     """Time, length, interval, happening and tick of each step."""
     ticks: Packed
-    """Time, target and noise of each tick, and of the one after the chunk."""
+    """Time, target and noise of each tick."""
     intervals: Packed
     """What is around in each interval."""
     head: Any
-    """(5,) whether the flight begins here, how many steps count, numbers of the first tick and of the first
-    interval, how many ticks."""
+    """(4,) whether the flight begins here, how many steps count, numbers of first tick and interval."""
     room: int = eqx.field(static=True)
     """For events."""
 
@@ -72,19 +71,23 @@ class Chunks:
         self._limit = STEPS
         plan, real = job.planned.plan, job.plant.like(job.state).dtype
         self._plan = _padded((plan.time, plan.dt, plan.hold, plan.act, plan.tick), REAL, STEPS)
-        self._ticks = _padded((pilot.times, pilot.target, pilot.shake), real, TICKS + 1)
+        self._ticks = _padded((pilot.times, pilot.target, pilot.shake), real, TICKS)
         around = jax.tree.map(lambda leaf: np.moveaxis(np.asarray(leaf), -1, 0), pilot.around)
         self._intervals = _padded(around, real, INTERVALS)
         constants = (job.plant, autopilot_of(pilot), plan.acts)
         row, log, carry = shapes_of(constants, job.state, pilot, ROOM)
         self._row, self._log = Packing.of(row, real), Packing.of(log, REAL)
-        self._carry, self._sight = Packing.of(carry, REAL), sight_of(carry)
+        self._sight, carry = (
+            sight_of(carry),
+            Carry(carry.events, carry.trouble, None, carry.state, carry.memory),
+        )
+        self._carry = Packing.of(carry, REAL)
         self._bodies = slice(0, Packing.of(row[1].bodies, real).width)
         self._table = np.empty((self._cursor.count - self._first if keep else 0, self._row.width), real)
         begin, fixed = begun(carry, job.state), packed(constants)
+        self._packs, self._look = (fixed, begin), None
         self._constants, self._now = as_jax(fixed.rows), begin.rows
         self._numbers = begin.rows
-        self._known = False
         self._fly = _program.ready(fixed, begin, self._part(*self._here))
 
     @property
@@ -115,11 +118,10 @@ class Chunks:
     @property
     def seen(self) -> Seen:
         """What is measured now, with noise."""
-        if self._start == self._first and not self._known:
-            # no steps, but there is something to see
-            self._now, self._known = self._called(*self._here)[0], True
-            self._numbers = np.asarray(self._now)
-        return self._sight(self._numbers)
+        shake = np.asarray(self.pilot.shake)[min(self.tick, len(self.pilot.shake) - 1)]
+        if self._look is None:
+            self._look = _look.ready(*self._packs, shake)
+        return self._sight(np.asarray(self._look(self._constants, self._now, shake)[0]))
 
     def fly(self, ticks: int | None = None) -> None:
         """Fly so many ticks, or to the end of this chunk."""
@@ -146,7 +148,7 @@ class Chunks:
         """Go back, or on, to what `saved` gave, of this flight or of one like it."""
         self._start, self.trouble, self._numbers, table, logs = saved
         self._table[: len(table)] = table
-        self._now, self.logs, self._limit, self._known = self._numbers, list(logs), STEPS, False
+        self._now, self.logs, self._limit = self._numbers, list(logs), STEPS
 
     def _chunk(self, last: int) -> None:
         """Fly on, to `last` at most."""
@@ -179,12 +181,12 @@ class Chunks:
         def cut(whole: Packed, first: int, count: int) -> Packed:
             return Packed(whole.rows[first : first + count], whole.layout)
 
-        fresh, counts = self._start == self._first, (steps.stop - steps.start, ticks.stop - ticks.start)
+        fresh, count = self._start == self._first, steps.stop - steps.start
         return Part(
             cut(self._plan, steps.start, STEPS),
-            cut(self._ticks, ticks.start, TICKS + 1),
+            cut(self._ticks, ticks.start, TICKS),
             cut(self._intervals, intervals.start, INTERVALS),
-            np.array([fresh, counts[0], ticks.start, intervals.start, counts[1]], REAL),
+            np.array([fresh, count, ticks.start, intervals.start], REAL),
             ROOM,
         )
 
@@ -201,7 +203,7 @@ def _fly_part(constants: Packed, carry: Packed, part: Part) -> tuple[Array, Arra
     plant, autopilot, acts = constants.tree()
     before: Carry = carry.tree()
     head = jnp.asarray(part.head).astype(jnp.int32)
-    fresh, count, first_tick, first_interval, ticks = head
+    fresh, count, first_tick, first_interval = head
     time, dt, hold, act, tick = part.plan.tree()
     used = jnp.arange(dt.shape[0]) < count
     plan = Plan(
@@ -221,14 +223,23 @@ def _fly_part(constants: Packed, carry: Packed, part: Part) -> tuple[Array, Arra
         ticks=part.ticks,
         intervals=part.intervals,
     )
-    memory = Packed.of(before.memory, plant.like(before.state).dtype)
+    layout = Packing.of(before.memory, plant.like(before.state).dtype)
+    memory = Packed(carry.rows[-layout.width :].astype(layout.real), layout)  # it lies last
     pilot = resumed(fresh > 0, memory, pilot, plant, before.state)
     room = Log.empty(plant, before.state, part.room, sides=True)
     final, memory, log, kept = drive_packed(plant, before.state, pilot, plan, room, states=False)
-    shake = part.ticks.row(ticks)[2]
-    seen = blurred(measure(plant.rig, final.rig), autopilot.noise, shake)
-    after = Carry(log.count, log.trouble, seen, final, memory.tree())
-    return carry.layout.pack(after), kept.rows, Packing.of(log, REAL).pack(log)
+    after = Carry(log.count, log.trouble, None, final, None)
+    row = jnp.concatenate([Packing.of(after, REAL).pack(after), memory.rows.astype(REAL)])
+    return row, kept.rows, Packing.of(log, REAL).pack(log)
+
+
+def _looked(constants: Packed, carry: Packed, shake: Array) -> tuple[Array]:
+    """A row as the stepper's begins, with what is measured: compiled only for those who ask."""
+    plant, autopilot, _ = constants.tree()
+    before: Carry = carry.tree()
+    seen = blurred(measure(plant.rig, before.state.rig), autopilot.noise, shake)
+    return (jnp.concatenate([carry.rows[:2], Packing.of(seen, REAL).pack(seen)]),)
 
 
 _program = Program(_fly_part, lambda *given: (0, 0, 0))
+_look = Program(_looked, lambda *given: (0,))
