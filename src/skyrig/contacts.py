@@ -180,6 +180,45 @@ def touching(
     return xp.where(first < _MANY, first, NONE)
 
 
+def may_touch(
+    it: Outlines, payload: tuple[Array, Array], vehicles: tuple[Array, Array], apart: Array
+) -> Array:
+    """Where `touching` is worth asking, (b,): False only where nothing touches, and cheap.
+
+    Args:
+        it: What things look like.
+        payload: As for `touching`.
+        vehicles: As for `touching`.
+        apart: Their `vehicles_apart`.
+    """
+    xp = namespace(*payload, *vehicles)
+    place, craft = payload[0], vehicles[0]
+    flat = (it.outline * it.outline).sum(1).max(0)
+    size = xp.sqrt(flat + (it.faces * it.faces).max(0))
+    low, high = it.arena[0], it.arena[1]
+    near = (place[2] - size < it.ground) | ((place - size < low) | (place + size > high)).any(0)
+    out = (craft - it.radius < low[:, None]) | (craft + it.radius > high[:, None])
+    near = near | ((craft[2] - it.radius < it.ground) | out.any(0)).any(0)
+    if not it.attachments.shape[0]:
+        return near
+    n = craft.shape[1]
+    others = ~np.eye(n, dtype=bool)[..., None]
+    w, x, y, z = payload[1]
+    axis = xp.stack([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
+    away = craft - place[:, None]
+    height = (axis[:, None] * away).sum(0)
+    near = near | (xp.maximum(it.faces[0] - height, height - it.faces[1]) < it.radius).any(0)
+    # cable j cannot reach vehicle k if neither of its ends comes that far along the line from vehicle j to k
+    hook = xp.sqrt((it.hooks * it.hooks).sum(1))
+    ends = _turned(xp, payload[1][:, None], xp.moveaxis(it.attachments, 1, 0)) - away
+    line = craft[:, None] - craft[:, :, None]
+    span = apart + it.radius[:, None] + it.radius[None]
+    along = xp.maximum((ends[:, :, None] * line).sum(0), hook[:, None] * span)
+    crossing = ((span - it.radius) * span <= along) & others
+    sunk = (xp.minimum(height - hook, it.attachments[:, 2]) - it.faces[1] + DEPTH < 0) & it.outside
+    return near | ((apart < 0) & others).any((0, 1)) | crossing.any((0, 1)) | sunk.any(0)
+
+
 def _extents(xp: Any, it: Outlines, payload: Any, vehicles: Any) -> tuple[Array, Array]:
     """Lowest and highest coordinates (3, 1 + n, b) of the payload and of each vehicle, world (m)."""
     corners = xp.concatenate(

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
@@ -72,6 +73,7 @@ class Margins(eqx.Module):
             noise: Of the measurements.
         """
         arm = np.sqrt((np.asarray(attachment) ** 2).sum(0))
+        load, craft = (jax.tree.map(np.asarray, it) for it in (load, craft))  # JAX would compile its powers
         blur = np.sqrt(load.position**2 + craft.position**2 + (arm * load.attitude) ** 2)
         drift = np.sqrt(load.velocity**2 + craft.velocity**2 + (arm * load.rate) ** 2)
         position, attitude = np.asarray(noise.position), np.asarray(noise.attitude)

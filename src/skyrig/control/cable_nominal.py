@@ -7,6 +7,7 @@ vehicles' angular accelerations need its sixth.
 
 from __future__ import annotations
 
+from operator import mul
 from typing import Any
 
 import equinox as eqx
@@ -14,16 +15,8 @@ from jaxtyping import Array, Float
 
 from skyrig.algebra import as_jax
 from skyrig.arrays import namespace
-from skyrig.control.interface import axes, components_first
-from skyrig.control.nominal import (
-    apply_last,
-    least_turn_rate,
-    motion,
-    rotate,
-    rotate_back,
-    second_derivative,
-    upwards,
-)
+from skyrig.control.interface import axes
+from skyrig.control.nominal import motion, second_derivative
 from skyrig.control.sharing import Sharing, sharing
 from skyrig.planning import Sample, taylor
 from skyrig.planning.taylor import Series
@@ -48,81 +41,143 @@ class CableNominal(eqx.Module):
     """(3, n): angular acceleration of the vehicles, their body frames (rad/s^2)."""
 
 
-def batch_first(value: Any, components: int) -> Any:
-    """A parameter (*components, n, *batch) as (*batch, n, *components), the layout of series."""
-    xp = namespace(value)
-    order = range(components + 1, value.ndim)
-    return xp.transpose(value, [*order, components, *range(components)])
-
-
-def cable_forces_series(team: Sharing, internal: Any, force: Series, moment: Series) -> Series:
-    """Least-norm cable forces in the payload frame, (coefficients, times, *batch, n, 3).
-
-    Args:
-        team: Who shares, as numbers with components first.
-        internal: Forces that make no wrench, (3, n, *batch) N.
-        force: Wanted force, payload frame.
-        moment: Wanted moment, payload frame.
-    """
-    xp = namespace(force, moment, *team)
-    share, arm, inner = batch_first(team.share, 0), batch_first(team.arm, 1), batch_first(internal, 1)
-    centre = xp.moveaxis(team.centre, 0, -1)
-    inverse = xp.moveaxis(team.inverse, (0, 1), (-2, -1))
-    left = moment - _cross(centre, force)
-    turn = apply_last(inverse, left)
-    forces = share[..., None] * force[..., None, :]
-    forces = forces + _cross(turn[..., None, :], arm)
-    return xp.concatenate([forces[:1] + inner, forces[1:]])
-
-
-def _cross(a: Any, b: Any) -> Any:
-    """Vector products, components last."""
-    x, y, z = (a[..., k] for k in range(3))
-    u, v, w = (b[..., k] for k in range(3))
-    return taylor.beside([y * w - z * v, z * u - x * w, x * v - y * u])
+PARAMETERS = {
+    "mass": 1,
+    "payload_mass": 0,
+    "payload_inertia": 2,
+    "attachment": 2,
+    "length": 1,
+    "gravity": 0,
+    "available": 1,
+    "internal": 2,
+}
+"""What the motion depends on besides the reference, and how many axes each has before the batch."""
 
 
 def cable_nominal(model: Any, payload: Sample, ahead: Any) -> CableNominal:
     """The rig's motion on a reference, `ahead` (s) of its samples.
 
+    Series here have coefficients first, then components, vehicles, times, and the batch last: what differs
+    from flight to flight lies side by side in memory.
+
     Args:
-        model: What the rig weighs, as numbers: `mass`, `payload_mass`, `payload_inertia`, `attachment`,
-            `length`, `gravity`, `available`, `internal`, with components first.
+        model: What the rig is like: has the `PARAMETERS`, as numbers with components first.
         payload: The payload's reference at every tick.
         ahead: How long after each tick to look (s).
     """
     body = motion(payload, ahead)
-    rotation, rate = body.rotation, body.rate
-    xp = namespace(rotation, model.mass)
-    inertia = xp.moveaxis(model.payload_inertia, (0, 1), (-2, -1))
-    heavy = model.payload_mass[..., None]
+    given = {name: getattr(model, name) for name in PARAMETERS}
+    batch = max(body.position.ndim - 3, *(given[name].ndim - PARAMETERS[name] for name in given))
+    it = {name: _ended(value, PARAMETERS[name] + batch) for name, value in given.items()}
+    timed = {name: _timed(value, PARAMETERS[name]) for name, value in it.items()}
+    position, rotation, rate = (
+        _ended(_forward(series, components), 2 + components + batch)
+        for series, components in ((body.position, 1), (body.rotation, 2), (body.rate, 1))
+    )
+    length, gravity, available = timed["length"], timed["gravity"], timed["available"]
 
-    force = heavy * upwards(second_derivative(body.position), model.gravity)
-    spinning = apply_last(inertia, rate)
-    moment = taylor.differentiate(spinning) + taylor.cross(rate, spinning)[:5]
-    team = sharing(model.attachment, model.available)
-    turn = rotation[:5, ..., None, :, :]
-    forces = cable_forces_series(team, model.internal, rotate_back(rotation[:5], force), moment)
-    pull = rotate(turn, forces)
+    force = timed["payload_mass"] * _upwards(second_derivative(position), gravity)
+    spinning = _applied(timed["payload_inertia"][None], rate)
+    moment = taylor.differentiate(spinning) + _crossed(taylor.multiply, rate, spinning)[:5]
+    team = sharing(it["attachment"], it["available"])
+    local = taylor.multiply(rotation[:5], force[:, :, None])
+    forces = _forces(team, timed["internal"], local[:, 0] + local[:, 1] + local[:, 2], moment)
+    turned = taylor.multiply(rotation[:5, :, :, None], forces[:, None])
+    pull = turned[:, :, 0] + turned[:, :, 1] + turned[:, :, 2]
     # a cable that carries nothing hangs straight down
-    direction = -taylor.unit(upwards(pull, 1.0 - batch_first(model.available, 0)))
+    direction = -_unit(_upwards(pull, 1.0 - available))
 
-    arms = apply_last(rotation[..., None, :, :], batch_first(model.attachment, 1))
-    ends = body.position[..., None, :] + arms
-    length, mass = batch_first(model.length, 0)[..., None], batch_first(model.mass, 0)[..., None]
+    ends = position[:, :, None] + _applied(rotation[:, :, :, None], timed["attachment"][None])
     craft = ends[:5] - length * direction
-    thrust = mass * upwards(second_derivative(craft), model.gravity[..., None]) + pull[:3]
-    spin = taylor.differentiate(least_turn_rate(thrust))[0]
+    thrust = timed["mass"] * _upwards(second_derivative(craft), gravity) + pull[:3]
+    spin = taylor.differentiate(_least_turn_rate(thrust))[0]
 
     def rows(series: Series, count: int, bodies: int) -> Array:
-        return as_jax(components_first(xp.moveaxis(taylor.derivatives(series[:count]), 0, -2), 2, bodies))
+        return _times_first(taylor.derivatives(series[:count]), 2 + bodies)
 
     return CableNominal(
-        position=rows(body.position, 3, 0),
-        rotation=as_jax(components_first(rotation[0], 2)),
+        position=rows(position, 3, 0),
+        rotation=_times_first(rotation[0], 2),
         rate=rows(rate, 2, 0),
         direction=rows(direction, 3, 1),
-        pull_rate=as_jax(components_first(pull[1], 1, 1)),
+        pull_rate=_times_first(pull[1], 2),
         vehicle=rows(craft, 4, 1),
-        vehicle_spin=as_jax(components_first(spin, 1, 1)),
+        vehicle_spin=_times_first(spin, 2),
     )
+
+
+def _forces(team: Sharing, inner: Any, force: Series, moment: Series) -> Series:
+    """Least-norm cable forces in the payload frame, (coefficients, 3, n, times, *batch).
+
+    Args:
+        team: Who shares, as numbers with components first.
+        inner: Forces that make no wrench (N).
+        force: Wanted force, payload frame.
+        moment: Wanted moment, payload frame.
+    """
+    centre, arm = _timed(team.centre, 1)[None], _timed(team.arm, 2)[None]
+    left = moment - _crossed(mul, centre, force)
+    turn = _applied(_timed(team.inverse, 2)[None], left)
+    forces = _timed(team.share, 1) * force[:, :, None] + _crossed(mul, turn[:, :, None], arm)
+    return namespace(forces, inner).concatenate([forces[:1] + inner, forces[1:]])
+
+
+def _least_turn_rate(thrust: Series) -> Series:
+    """Body rate of the frame that points z along `thrust` by the least turn; one coefficient shorter."""
+    xp, product = namespace(thrust), taylor.multiply
+    z = _unit(thrust)
+    z_rate = taylor.differentiate(z)
+    x, y, up = z[:, 0], z[:, 1], z[:, 2]
+    factor = taylor.reciprocal(xp.concatenate([1 + up[:1], up[1:]]))
+    xx, xy, yy = (product(product(a, b), factor) for a, b in ((x, x), (x, y), (y, y)))
+    one = xp.concatenate([xp.ones_like(x[:1]), xp.zeros_like(x[1:])])
+    first, second = xp.stack([one - xx, -xy, -x], axis=1), xp.stack([-xy, one - yy, -y], axis=1)
+    twist = product(product(y, z_rate[:, 0]) - product(x, z_rate[:, 1]), factor)
+    return xp.stack([-product(second, z_rate).sum(1), product(first, z_rate).sum(1), twist], axis=1)
+
+
+def _forward(series: Series, components: int) -> Series:
+    """(coefficients, times, *batch, *components) to (coefficients, *components, times, *batch)."""
+    back = range(-components, 0)
+    return namespace(series).moveaxis(series, list(back), list(range(1, components + 1)))
+
+
+def _times_first(array: Any, components: int) -> Array:
+    """(*components, times, *batch) to (times, *components, *batch)."""
+    return as_jax(namespace(array).moveaxis(array, components, 0))
+
+
+def _ended(value: Any, ndim: int) -> Any:
+    """`value` with axes of extent 1 behind where it has no batch."""
+    return value.reshape(value.shape + (1,) * (ndim - value.ndim))
+
+
+def _timed(value: Any, components: int) -> Any:
+    """A parameter (*components, *batch) with an axis for the times."""
+    return value.reshape(*value.shape[:components], 1, *value.shape[components:])
+
+
+def _upwards(series: Series, value: Any) -> Series:
+    """`series` plus a constant `value` along z."""
+    xp = namespace(series, value)
+    still = xp.zeros_like(series[0, 0] + value)
+    return xp.concatenate([series[:1] + xp.stack([still, still, still + value])[None], series[1:]])
+
+
+def _applied(matrix: Any, vector: Any) -> Any:
+    """Matrices times vectors, of which only one moves; written out, as in `attitude.relative_rotation`."""
+    parts = matrix * vector[:, None]
+    return parts[:, :, 0] + parts[:, :, 1] + parts[:, :, 2]
+
+
+def _crossed(product: Any, a: Any, b: Any) -> Any:
+    """Vector products, with the `product` of series, or that of numbers where one does not move."""
+    (x, y, z), (u, v, w) = ([it[:, k] for k in range(3)] for it in (a, b))
+    parts = [product(y, w) - product(z, v), product(z, u) - product(x, w), product(x, v) - product(y, u)]
+    return namespace(a, b).stack(parts, axis=1)
+
+
+def _unit(series: Series) -> Series:
+    """Vectors at length one; they must not vanish."""
+    square = taylor.multiply(series, series).sum(1, keepdims=True)
+    return taylor.divide(series, taylor.sqrt(square))

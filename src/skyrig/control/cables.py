@@ -36,7 +36,7 @@ from skyrig.control.cable_levels import (
     taut_thrust,
     taut_thrust_rate,
 )
-from skyrig.control.cable_nominal import CableNominal, cable_nominal
+from skyrig.control.cable_nominal import PARAMETERS, CableNominal, cable_nominal
 from skyrig.control.estimate import Estimate, Filter, Late
 from skyrig.control.feedback import accumulated, ahead, limited
 from skyrig.control.interface import (
@@ -117,6 +117,7 @@ class Cables(Controller):
     """Full geometric control of a payload on cables; build one with `skyrig.control.build`."""
 
     signal_units: ClassVar[Mapping[str, str]] = {"missing_thrust": "N"}
+    prepares_from: ClassVar[tuple[str, ...]] = (*PARAMETERS, "late")
 
     mass: Float[Array, "n ..."] = axes(1)
     inertia: Float[Array, "3 3 n ..."] = axes(3)

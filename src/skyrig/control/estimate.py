@@ -31,6 +31,8 @@ MANY = 1e3
 """Measurements after which none counts as early."""
 LEAST = 1e-9
 """Accelerations are never believed more exactly than this (m/s^2 or rad/s^2)."""
+ROUNDS = 2000
+"""Measurements after which gains count as steady."""
 JUMP = 6.0
 """Standard deviations of a measurement beyond which it is no noise."""
 
@@ -83,9 +85,13 @@ def steady_gains(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     value, rate, period, push = numbers.tolist()
     if value == 0 and rate == 0:
         return np.eye(2), np.zeros(2)
+    if rate == 0:
+        # the way since the start is known exactly, so k measurements leave a k-th of the start's variance
+        new = 1 / (ROUNDS + 1)
+        return np.array([[new, period / 2 * (1 - new)], [0.0, 1.0]]), np.array([value * np.sqrt(new), 0.0])
     # in plain numbers, for a sweep over noise builds thousands of controllers
     gain, known = ((1.0, 0.0), (0.0, 1.0)), (value**2, 0.0, rate**2, value**2 * rate**2)
-    for _ in range(2000):
+    for _ in range(ROUNDS):
         gain, new = _corrected_once(known, value**2, rate**2, period, max(push, LEAST))
         if all(abs(one - other) <= 1e-9 * abs(other) for one, other in zip(new, known, strict=True)):
             break

@@ -113,6 +113,9 @@ class Controller(eqx.Module):
 
     signal_units: ClassVar[Mapping[str, str]] = {}
     """Of what `signals` tells, by name; '1' for what is not here."""
+    prepares_from: ClassVar[tuple[str, ...] | None] = None
+    """Names of the fields that `prepare` looks at: controllers that agree in them share their targets. None
+    for all."""
 
     def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> Any:
         """What can be computed from the reference alone: a pytree with times first in every leaf.

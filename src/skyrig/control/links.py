@@ -10,7 +10,7 @@ every rotor in proportion to what it can do, and inside their limits.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -77,6 +77,8 @@ class RotorShares(eqx.Module):
 
 class Links(Controller):
     """Full control of a linked rig; build one with `skyrig.control.build`."""
+
+    prepares_from: ClassVar[tuple[str, ...]] = ("payload_offset", "gravity", "late")
 
     mass: Float[Array, "1 ..."] = axes(1)
     """Of everything together (kg)."""

@@ -88,16 +88,6 @@ def total(parts: Any) -> Any:
     return parts[..., 0] + parts[..., 1] + parts[..., 2]
 
 
-def rotate(matrix: Series, vector: Series) -> Series:
-    """A series of matrices times one of vectors."""
-    return total(taylor.multiply(matrix, vector[..., None, :]))
-
-
-def rotate_back(matrix: Series, vector: Series) -> Series:
-    """A series of transposed matrices times one of vectors."""
-    return total(namespace(matrix, vector).swapaxes(taylor.multiply(matrix, vector[..., :, None]), -1, -2))
-
-
 def second_derivative(series: Series) -> Series:
     """The series of the second time derivative, two coefficients shorter."""
     return taylor.differentiate(taylor.differentiate(series))
@@ -108,22 +98,6 @@ def upwards(series: Series, value: Any) -> Series:
     xp = namespace(series, value)
     lift = xp.zeros_like(series[0]) + xp.asarray(value)[..., None] * np.array([0.0, 0.0, 1.0])
     return xp.concatenate([series[:1] + lift, series[1:]])
-
-
-def least_turn_rate(thrust: Series) -> Series:
-    """Body rate of the frame that points z along `thrust` by the least turn; one coefficient shorter."""
-    xp = namespace(thrust)
-    z = taylor.unit(thrust)
-    z_rate = taylor.differentiate(z)
-    x, y, up = (z[..., i] for i in range(3))
-    level = xp.concatenate([1 + up[:1], up[1:]])
-    factor = taylor.reciprocal(level)
-    xx, xy, yy = (taylor.multiply(taylor.multiply(a, b), factor) for a, b in ((x, x), (x, y), (y, y)))
-    one = xp.concatenate([xp.ones_like(x[:1]), xp.zeros_like(x[1:])])
-    first = taylor.beside([one - xx, -xy, -x])
-    second = taylor.beside([-xy, one - yy, -y])
-    twist = taylor.multiply(taylor.multiply(y, z_rate[..., 0]) - taylor.multiply(x, z_rate[..., 1]), factor)
-    return _rates(first, second, z_rate, twist)
 
 
 def heading_rate(thrust: Series, yaw: Series, projected: bool = False) -> tuple[Series, Series]:

@@ -6,7 +6,7 @@ of the payload's weight, is in the integral term from the start if `carry` says 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 from jaxtyping import Array, Float
@@ -37,6 +37,8 @@ from skyrig.planning import Sample
 
 class Vehicles(Controller):
     """Geometric position and yaw control of every vehicle; build one with `skyrig.control.build`."""
+
+    prepares_from: ClassVar[tuple[str, ...]] = ("gravity", "late")
 
     mass: Float[Array, "n ..."] = axes(1)
     inertia: Float[Array, "3 3 n ..."] = axes(3)

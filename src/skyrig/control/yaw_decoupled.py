@@ -11,7 +11,7 @@ There is no integral term, and rates of the wanted attitude come from the refere
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -53,6 +53,8 @@ class YawDecoupledGains(eqx.Module):
 
 class YawDecoupled(Controller):
     """Eqs. 25-32 for every vehicle; build one with `skyrig.control.build`."""
+
+    prepares_from: ClassVar[tuple[str, ...]] = ("gravity",)
 
     mass: Float[Array, "n ..."] = axes(1)
     inertia: Float[Array, "3 3 n ..."] = axes(3)

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from skyrig.algebra import apply, multiply, rotation_matrix, upward_axis
+from skyrig.algebra import apply, multiply, rotation_matrix, turn_by, upward_axis
 from skyrig.control.interface import Command, Measurement
 from skyrig.envs import observations
 from skyrig.envs.actions import Level
@@ -22,7 +22,7 @@ from skyrig.envs.pool import PooledRig
 from skyrig.envs.tasks import Rewards, Task, length
 from skyrig.rigs.bodies import Bodies
 from skyrig.sim.log import OK, Log
-from skyrig.sim.pilot import Noise, blurred, measure
+from skyrig.sim.pilot import Noise, blurred, measure, shake_shape
 from skyrig.sim.plant import Effort, PlantState
 from skyrig.sim.stepping import step
 
@@ -178,8 +178,10 @@ class Environment(eqx.Module):
         if self.noise is None:
             return seen
 
+        shape = shake_shape(self.plants.rig.layout.bodies)
+
         def shaken(key: Array, tick: Array) -> Array:
-            return jax.random.normal(jax.random.fold_in(key, tick), (4, 3, self.plants.rig.layout.bodies))
+            return jax.random.normal(jax.random.fold_in(key, tick), shape)
 
         many = state.tick.ndim == 1
         draw = jax.vmap(shaken, in_axes=-1, out_axes=-1) if many else shaken
@@ -197,10 +199,10 @@ class Environment(eqx.Module):
         moving, swinging, tilting = jax.random.split(key, 3)
         drift = velocity + spread.velocity * jax.random.uniform(moving, (3,), minval=-1.0)
         around = spread.swing * jax.random.uniform(swinging, (2,), minval=-1.0)
-        swing = small_turn(jnp.concatenate([around, jnp.zeros(1)]))
+        swing = turn_by(jnp.concatenate([around, jnp.zeros(1)]))
         tilts = spread.tilt * jax.random.uniform(tilting, (3, self.count), minval=-1.0)
         load, craft = groups["payload"].only(), groups["vehicles"]
-        attitude = multiply(craft.attitude, small_turn(tilts))
+        attitude = multiply(craft.attitude, turn_by(tilts))
 
         # cables keep their length: hooks turn about the load with it, vehicles go where their hooks are
         def end(attitude: Array) -> Array:
@@ -216,13 +218,3 @@ class Environment(eqx.Module):
             craft.rate,
         )
         return plant.rig.shifted(plant.hover, {"payload": payload.alone(), "vehicles": vehicles})
-
-
-def small_turn(turn: Float[Array, "3 *k"]) -> Float[Array, "4 *k"]:
-    """The quaternion of a rotation vector (rad)."""
-    square = (turn * turn).sum(0)
-    safe = jnp.where(square > 0, square, 1.0)
-    angle = jnp.sqrt(safe)
-    sinc = jnp.where(square > 0, jnp.sin(angle / 2) / angle, 0.5)
-    cosine = jnp.where(square > 0, jnp.cos(angle / 2), 1.0)
-    return jnp.concatenate([cosine[None], sinc * turn])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -18,17 +18,26 @@ from skyrig.planning import Reference, Sample
 from skyrig.runs.assembly import rig_data
 from skyrig.runs.rows import Row, noisy
 from skyrig.sim import batch_loop
-from skyrig.sim.pilot import Autopilot, Noise, Surroundings
-from skyrig.sim.plant import Motors, Plant
+from skyrig.sim.pilot import Autopilot, Noise, Surroundings, shake_shape
+from skyrig.sim.plant import Motors, Plant, PlantState
 from skyrig.sim.preparation import plant_of, surroundings
 from skyrig.sim.schedule import Acts, Poke, bucket
 from skyrig.sim.statistics import ReferencePoint
 
-Targets = Callable[[Row, Callable[[], Target]], Target]
-"""Gives the targets that all flights share, made once for all batches."""
+Targets = Callable[[Any, Row, Callable[[], Target]], Target]
+"""Gives the targets that all flights share, made once for all batches, by what they depend on."""
 
 
-def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> batch_loop.Batch:
+class Ready(NamedTuple):
+    """Flights side by side, as `batch_loop.fly_batch` takes them."""
+
+    batch: batch_loop.Batch
+    state: PlantState
+    ticks: batch_loop.Ticks
+    noise: Callable[[int], Any]
+
+
+def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> Ready:
     """A batch of `lanes` flights, the last of `rows` repeated where there are fewer.
 
     Args:
@@ -39,24 +48,19 @@ def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> bat
     """
     rows = [*rows, *[rows[-1]] * (lanes - len(rows))]
     first = rows[0]
-    room = bucket(len(first.ticks), 64)
     state = _beside([row.trees[1] for row in rows])
     controller, actuators = (_beside([row.trees[part] for row in rows], base.trees[part]) for part in (2, 3))
-    slots, times = _slots(rows, room)
-    payload = _samples([row.built.reference for row in rows], first.ticks)
-    vehicles = _vehicle_samples(rows)
-    alike = all(
-        row.made is first.made and row.built.scenario.motions is first.built.scenario.motions for row in rows
-    )
-    target = shared(first, lambda: _targets(first, room)) if alike else None
+    slots, times = _slots(rows)
+    payload, vehicles = _samples([row.built.reference for row in rows], first.ticks), _vehicle_samples(rows)
+    seen = {_prepared_from(row) for row in rows}
+    target = shared(seen.pop(), first, lambda: _targets(first)) if len(seen) == 1 else None
     noises = [
         [getattr(row.built.noise, name) for row in rows]
         for name in ("position", "velocity", "attitude", "rate")
     ]
     plant = _plant(rows, _moved(actuators))
-    return batch_loop.Batch(
+    batch = batch_loop.Batch(
         plant=plant,
-        state=plant.start(_moved(state)),
         autopilot=Autopilot(
             controller=_moved(controller),
             actuators=_moved(actuators),
@@ -64,28 +68,36 @@ def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> bat
             period=as_jax(1 / first.built.scenario.spec.loop.control_rate),
             delay=first.built.scenario.spec.loop.delay,
         ),
-        count=as_jax(np.asarray(len(first.ticks))),
-        times=as_jax(_roomy(first.ticks, room)),
-        payload=None if target is not None else _moved(jax.tree.map(lambda it: _roomy(it, room), payload)),
-        vehicles=None if target is not None else _moved(jax.tree.map(lambda it: _roomy(it, room), vehicles)),
-        target=target,
-        shake=_shake(rows, room) if noisy(first.built) else None,
         around=_around(rows),
         happenings=_happenings(rows),
-        slots=slots,
-        wanted=_wanted(rows, times),
         shapes=_shapes(rows),
     )
+    ticks = batch_loop.Ticks(
+        times=first.ticks,
+        payload=None if target is not None else payload,
+        vehicles=None if target is not None else vehicles,
+        target=target,
+        slots=slots,
+        wanted=_wanted(rows, times),
+    )
+    return Ready(batch, plant.start(_moved(state)), ticks, _noise(rows))
 
 
-def _targets(row: Row, room: int) -> Target:
+def _prepared_from(row: Row) -> tuple[Any, ...]:
+    """All that a flight's targets depend on."""
+    model, names = row.trees[2], row.made.prepares_from
+    leaves = jax.tree.leaves(model if names is None else [getattr(model, name) for name in names])
+    return id(row.built.scenario.motions), len(row.ticks), *(leaf.tobytes() for leaf in leaves)
+
+
+def _targets(row: Row) -> Target:
     """The targets of one flight's ticks."""
     built, clock = row.built, row.ticks
     clock = clock if len(clock) > 1 else np.append(clock, clock + 1 / built.scenario.spec.loop.control_rate)
     payload = built.reference.sample(clock) if built.reference is not None else None
     each = built.vehicle_references
     made = targets(row.made, payload, None if each is None else [it.sample(clock) for it in each])
-    return jax.tree.map(lambda leaf: as_jax(_roomy(leaf, room)), made)
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[: len(row.ticks)], made)
 
 
 def _even(count: int) -> int:
@@ -153,11 +165,12 @@ def _vehicle_samples(rows: Sequence[Row]) -> Sample | None:
     return Sample(*leaves)
 
 
-def _slots(rows: Sequence[Row], room: int) -> tuple[batch_loop.Slots, list[np.ndarray]]:
+def _slots(rows: Sequence[Row]) -> tuple[batch_loop.Slots, list[np.ndarray]]:
     """Steps by the tick they follow, and their times (ticks, slots) for each flight or once for all."""
     plans = {id(row.planned): row for row in rows}
     same = len(plans) == 1 and all(np.array_equal(row.around, rows[0].around) for row in rows)
     lanes = rows[:1] if same else rows
+    room = len(rows[0].ticks)
     places, counts = [], np.zeros(room, np.int32)
     for row in lanes:
         starts = np.asarray(row.planned.plan.tick)[: len(row.planned.times)] >= 0
@@ -178,7 +191,7 @@ def _slots(rows: Sequence[Row], room: int) -> tuple[batch_loop.Slots, list[np.nd
         around[number, slot, lane] = row.around
         act[number[:-1], slot[:-1], lane] = np.asarray(plan.act)[1:count]
         fresh[number, slot, lane] = np.diff(hold, prepend=-1) != 0
-    made = batch_loop.Slots(*(as_jax(it) for it in (counts, dt, time, around, fresh, act)))
+    made = batch_loop.Slots(counts, dt, time, around, fresh, act)
     return made, [time[..., lane] for lane in range(len(lanes))]
 
 
@@ -189,8 +202,8 @@ def _wanted(rows: Sequence[Row], times: list[np.ndarray]) -> ReferencePoint:
         found = _at_slots([row.built.reference for row in rows], times)
         position = _last([place for place, _ in found])
         point = rig_data(first.scenario.parts).payload_is_point
-        turns = None if point else as_jax(_last([turn for _, turn in found]))
-        return ReferencePoint(as_jax(position), turns, None)
+        turns = None if point else _last([turn for _, turn in found])
+        return ReferencePoint(position, turns, None)
     every = [
         [place for place, _ in _at_slots([(row.built.vehicle_references or ())[k] for row in rows], times)]
         for k in range(first.rig.count)
@@ -198,7 +211,7 @@ def _wanted(rows: Sequence[Row], times: list[np.ndarray]) -> ReferencePoint:
     wide = [_last(places) for places in every]
     most = max(it.shape[-1] for it in wide)
     stacked = [np.broadcast_to(it, (*it.shape[:-1], most)) for it in wide]
-    return ReferencePoint(None, None, as_jax(np.stack(stacked, axis=-2)))
+    return ReferencePoint(None, None, np.stack(stacked, axis=-2))
 
 
 def _at_slots(references: Sequence[Any], times: list[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -221,16 +234,20 @@ def _at_slots(references: Sequence[Any], times: list[np.ndarray]) -> list[tuple[
     return found
 
 
-def _shake(rows: Sequence[Row], room: int) -> Any:
-    """Noise of every tick, each flight's from its own seed."""
-    shape = (len(rows[0].ticks), 4, 3, rows[0].built.rig.layout.bodies)
-    table = np.zeros((len(rows), room, *shape[1:]))
-    for lane, row in enumerate(rows):
-        if lane and row is rows[lane - 1]:
-            table[lane] = table[lane - 1]
-        else:
-            np.random.default_rng(row.built.seed).standard_normal(out=table[lane, : shape[0]])
-    return as_jax(table)
+def _noise(rows: Sequence[Row]) -> Callable[[int], Any]:
+    """Gives the noise of ticks to come, each flight's from its own seed."""
+    if not noisy(rows[0].built):
+        return lambda count: None
+    bodies = rows[0].built.rig.layout.bodies
+    drawn = [np.random.default_rng(row.built.seed) for row in rows]
+
+    def following(count: int) -> Any:
+        table = np.zeros((len(rows), batch_loop.STRETCH, *shake_shape(bodies)))
+        for lane, generator in enumerate(drawn):
+            generator.standard_normal(out=table[lane, :count])
+        return table
+
+    return following
 
 
 def _plant(rows: Sequence[Row], actuators: Any) -> Plant:

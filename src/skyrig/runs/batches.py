@@ -17,14 +17,14 @@ from skyrig.control.interface import Target
 from skyrig.errors import FlightDiverged, InputError
 from skyrig.flight.verdict import DIVERGED, FLEW, NOT_FLOWN, Verdict
 from skyrig.runs import columns as tables
-from skyrig.runs.batch_arrays import batch_of
+from skyrig.runs.batch_arrays import Ready, batch_of
 from skyrig.runs.columns import Columns
 from skyrig.runs.flying import fly
 from skyrig.runs.rows import Row, Workshop
 from skyrig.scenario import Scenario
 from skyrig.scenario.vary import Distribution, changes, drawn
 from skyrig.sim.batch import CHUNK
-from skyrig.sim.batch_loop import Batch, fly_batch
+from skyrig.sim.batch_loop import fly_batch
 from skyrig.sim.statistics import Statistics
 
 LEAST = 8
@@ -151,7 +151,7 @@ class Flyer:
         self._compiling = Lock()
         self._shop = Workshop(scenario)
         self._base = self._shop.row({})
-        self._targets: dict[int, tuple[Any, Target]] = {}
+        self._targets: dict[Any, tuple[Any, Target]] = {}
         self._building = Lock()
 
     def fly(self, rows: Sequence[Mapping[str, Any]]) -> Chunk:
@@ -195,14 +195,15 @@ class Flyer:
             parts.append((np.array([k]), found))
         return Chunk(tables.merged(parts, len(rows)), verdicts)
 
-    def _flown(self, batch: Batch) -> Statistics:
+    def _flown(self, ready: Ready) -> Statistics:
         """Fly a batch; the first of its shape alone, so that threads do not compile the same thing."""
-        leaves, structure = jax.tree.flatten(batch)
-        shape = structure, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
+        now = jax.tree.map(lambda leaf: leaf[0], ready.ticks)
+        leaves, structure = jax.tree.flatten((ready.batch, ready.state, now))
+        shape = structure, tuple((np.shape(leaf), leaf.dtype) for leaf in leaves)
         if shape in self._compiled:
-            return jax.block_until_ready(fly_batch(batch))
+            return jax.block_until_ready(fly_batch(*ready))
         with self._compiling:
-            statistics = jax.block_until_ready(fly_batch(batch))
+            statistics = jax.block_until_ready(fly_batch(*ready))
             self._compiled.add(shape)
         return statistics
 
@@ -217,11 +218,10 @@ class Flyer:
         columns = {name: np.array([value]) for name, value in tables.of_flight(flight).items()}
         return columns, flight.verdict
 
-    def _shared(self, row: Row, make: Callable[[], Target]) -> Target:
-        """The targets of a controller on a reference, kept with both so that their ids stay theirs."""
-        key = hash((id(row.made), id(row.built.scenario.motions), len(row.ticks)))
+    def _shared(self, key: Any, row: Row, make: Callable[[], Target]) -> Target:
+        """The targets kept under `key`, with the reference in it so that its id stays its own."""
         if key not in self._targets:
             if len(self._targets) > 8:
                 self._targets.clear()
-            self._targets[key] = ((row.made, row.built.scenario.motions), make())
+            self._targets[key] = (row.built.scenario.motions, make())
         return self._targets[key][1]

@@ -7,17 +7,20 @@ batch has a last axis of 1, or none where a controller holds it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array
 
 from skyrig.contacts import Outlines
-from skyrig.control.interface import Target, row, targets
+from skyrig.control.interface import Target, targets
 from skyrig.elements.pushes import picked
 from skyrig.planning import Sample
+from skyrig.sim.kernel import in_one_kernel
 from skyrig.sim.log import Log
 from skyrig.sim.pilot import Autopilot, Memory, Surroundings, effort
 from skyrig.sim.plant import Plant, PlantState
@@ -30,106 +33,134 @@ ROOM = 16
 
 
 class Slots(eqx.Module):
-    """The steps between ticks: (ticks, slots, batch or 1) in every array but `count`."""
+    """The steps between ticks: (ticks, slots, batch or 1) in every array but `count`; NumPy's or JAX's."""
 
-    count: Array
+    count: Any
     """(ticks,) how many of the slots are in use after each tick."""
-    dt: Array
+    dt: Any
     """Length of each step (s); negative where a flight has none."""
-    time: Array
+    time: Any
     """At its end (s)."""
-    around: Array
+    around: Any
     """Row of what is around that holds during it."""
-    fresh: Array
+    fresh: Any
     """Whether it is the first after the inputs changed."""
-    act: Array
+    act: Any
     """Row of what happens at its end, or -1."""
 
 
 class Batch(eqx.Module):
-    """All that it takes to fly a batch."""
+    """What a batch of flights is made of."""
 
     plant: Plant
-    state: PlantState
     autopilot: Autopilot
-    count: Array
-    """How many ticks there are; arrays may have more."""
-    times: Array
+    around: Surroundings
+    """Each field (rows, ..., batch or 1)."""
+    happenings: Acts
+    shapes: Outlines
+    """What bodies look like and where they may be, the batch (or 1) last."""
+
+
+class Ticks(eqx.Module):
+    """Ticks in a row, and the steps that follow each."""
+
+    times: Any
     """(ticks,) s."""
     payload: Sample | None
     """Payload's reference at the ticks, (ticks, batch or 1, ...)."""
     vehicles: Sample | None
     """The vehicles', (ticks, batch or 1, n, ...)."""
     target: Target | None
-    """The targets of all ticks where all flights share them; None to prepare them in the loop."""
-    shake: Array | None
-    """(batch, ticks, 4, 3, bodies) numbers for the noise, if there is any: as the host draws them."""
-    around: Surroundings
-    """Each field (rows, ..., batch or 1)."""
-    happenings: Acts
+    """What comes of the references; None to prepare them a stretch at a time."""
     slots: Slots
     wanted: ReferencePoint
     """At the end of every slot, (ticks, slots, ..., batch or 1)."""
-    shapes: Outlines
-    """What bodies look like and where they may be, the batch (or 1) last."""
 
 
-@eqx.filter_jit
-def fly_batch(batch: Batch) -> Statistics:
-    """Fly all flights of a batch to their ends."""
-    plant, autopilot = batch.plant, batch.autopilot
-    statistics = Statistics.empty(plant, batch.state, jax.tree.map(lambda leaf: leaf[0, 0], batch.wanted))
-    log = Log.empty(plant, batch.state, ROOM)
+class Carry(eqx.Module):
+    """Where a batch is between two ticks."""
 
-    def tick(index: Array, carry: tuple[Any, Memory, Statistics, Log]) -> tuple[Any, Memory, Statistics, Log]:
-        state, memory, statistics, log = carry
-        slots, wanted = jax.tree.map(
-            lambda leaf: jax.lax.dynamic_index_in_dim(leaf, index, keepdims=False),
-            (batch.slots, batch.wanted),
-        )
-        shake = None if batch.shake is None else jnp.moveaxis(batch.shake[:, index], 0, -1)
-        time, goal = batch.times[index], _goal(batch, index)
-        around = _around(batch, slots.around[0])
-
-        def decide(pair: tuple[Memory, Array]) -> tuple[Memory, Array]:
-            decided = autopilot.decide(plant, pair[0], state, (time, _target(autopilot, goal), shake), around)
-            return choose(pair[1], decided, pair[0]), pair[1]
-
-        def one(
-            slot: Array, carry: tuple[Any, Memory, Statistics, Log]
-        ) -> tuple[Any, Memory, Statistics, Log]:
-            own = Slots(slots.count, *(leaf[slot] for leaf in jax.tree.leaves(slots)[1:]))
-            due = jax.tree.map(lambda leaf: leaf[slot], wanted)
-            return _slot(batch, carry, own, due, index + slot > 0)
-
-        # two loops (the first of one turn) for XLA to make a kernel of each, and not one of both
-        count = _asunder(slots.count)
-        memory, _ = when(count > 0, decide, (memory, statistics.alive))
-        return jax.lax.fori_loop(0, count, one, (state, memory, statistics, log))
-
-    begin = (batch.state, autopilot.begin(plant, batch.state), statistics, log)
-    return jax.lax.fori_loop(0, batch.count, tick, begin)[2]
+    state: PlantState
+    memory: Memory
+    statistics: Statistics
+    log: Log
 
 
-def _asunder(value: Array) -> Array:
-    """`value`, sorted with itself: XLA never makes one kernel of a loop with a sort in it.
+STRETCH = 64
+"""Ticks flown by one call: what passes then fits in a loop that XLA makes one kernel of, however long the
+flight, and all flights run the same program."""
 
-    It takes nearly twice as long to compile one kernel of all as to compile one of each part.
+
+def fly_batch(batch: Batch, state: PlantState, ticks: Ticks, noise: Callable[[int], Any]) -> Statistics:
+    """Fly all flights of a batch from `state` to their ends.
+
+    Args:
+        batch: What is flown.
+        state: Where the flights begin.
+        ticks: All of them, NumPy's.
+        noise: Called with a number of ticks, in order: (batch, ticks, 4, 3, bodies) numbers for the noise of
+            those that come next, or None.
     """
-    return jnp.sort(jnp.stack([value, value]))[0]
+    carry = _begun(batch, state, jax.tree.map(lambda leaf: leaf[0, 0], ticks.wanted))
+    for start in range(0, len(ticks.times), STRETCH):
+        index = np.minimum(np.arange(start, start + STRETCH), len(ticks.times) - 1)
+        now = jax.tree.map(lambda leaf, index=index: leaf[index], ticks)
+        if now.target is None:
+            # by itself: together with the flight it would take twice as long to compile
+            made = _prepared(batch.autopilot.controller, now.payload, now.vehicles)
+            now = Ticks(now.times, None, None, made, now.slots, now.wanted)
+        count = min(STRETCH, len(ticks.times) - start)
+        carry = _flown(batch, carry, now, noise(count), np.int32(count), np.bool_(start == 0))
+    return carry.statistics
 
 
-def _slot(
-    batch: Batch,
-    carry: tuple[Any, Memory, Statistics, Log],
-    slot: Slots,
-    wanted: ReferencePoint,
-    later: Array,
-) -> tuple[Any, Memory, Statistics, Log]:
+_prepared = jax.jit(targets)
+
+
+@jax.jit
+def _begun(batch: Batch, state: PlantState, wanted: ReferencePoint) -> Carry:
+    plant = batch.plant
+    statistics = Statistics.empty(plant, state, wanted)
+    return Carry(state, batch.autopilot.begin(plant, state), statistics, Log.empty(plant, state, ROOM))
+
+
+@jax.jit
+def _flown(
+    batch: Batch, carry: Carry, ticks: Ticks, shake: Array | None, count: Array, first: Array
+) -> Carry:
+    """A stretch of `count` ticks, the flight's `first` or a later one."""
+
+    def tick(index: Array, carry: Carry) -> Carry:
+        now = jax.tree.map(lambda leaf: jax.lax.dynamic_index_in_dim(leaf, index, keepdims=False), ticks)
+        numbers = None if shake is None else jnp.moveaxis(shake[:, index], 0, -1)
+        around = _around(batch, carry, now.slots.around[0])
+        given = (batch, carry, now, numbers, around)
+        memory = in_one_kernel(now.slots.count >= 0, _decided, *given)
+
+        def one(slot: Array, carry: Carry) -> Carry:
+            own = Slots(now.slots.count, *(leaf[slot] for leaf in jax.tree.leaves(now.slots)[1:]))
+            due = jax.tree.map(lambda leaf: leaf[slot], now.wanted)
+            return _slot(batch, carry, own, due, ~first | (index + slot > 0))
+
+        carry = Carry(carry.state, memory, carry.statistics, carry.log)
+        return jax.lax.fori_loop(0, now.slots.count, one, carry)
+
+    return jax.lax.fori_loop(0, count, tick, carry)
+
+
+def _decided(batch: Batch, carry: Carry, now: Ticks, shake: Array | None, around: Surroundings) -> Memory:
+    """The memory after a tick of the flights that go on."""
+    assert now.target is not None
+    told = (now.times, now.target, shake)
+    decided = batch.autopilot.decide(batch.plant, carry.memory, carry.state, told, around)
+    return choose(carry.statistics.alive, decided, carry.memory)
+
+
+def _slot(batch: Batch, carry: Carry, slot: Slots, wanted: ReferencePoint, later: Array) -> Carry:
     """One step of every flight that has one here."""
     plant = batch.plant
-    state, memory, statistics, log = carry
-    around = _around(batch, slot.around)
+    state, memory, statistics, log = carry.state, carry.memory, carry.statistics, carry.log
+    around = _around(batch, carry, slot.around)
     dt = jnp.where(statistics.alive, slot.dt, -1.0)
     held = effort(memory, around)
     start = slot.time - jnp.maximum(slot.dt, 0.0)
@@ -164,26 +195,11 @@ def _slot(
         return state, statistics.cut(gone, slot.time)
 
     state, statistics = when(jnp.any(acts), happen, (state, statistics))
-    return state, memory, statistics, log
+    return Carry(state, memory, statistics, log)
 
 
-def _goal(batch: Batch, index: Array) -> Target | tuple[Sample | None, Sample | None]:
-    """The target of a tick, or the references it is made of."""
-    if batch.target is not None:
-        return row(batch.target, index)
-
-    def at(leaf: Array) -> Array:
-        return jax.lax.dynamic_slice_in_dim(leaf, index, 1)
-
-    return jax.tree.map(at, (batch.payload, batch.vehicles))
-
-
-def _target(autopilot: Autopilot, goal: Target | tuple[Sample | None, Sample | None]) -> Target:
-    return goal if isinstance(goal, Target) else row(targets(autopilot.controller, *goal), 0)
-
-
-def _around(batch: Batch, index: Array) -> Surroundings:
-    shape = batch.plant.like(batch.state).shape
+def _around(batch: Batch, carry: Carry, index: Array) -> Surroundings:
+    shape = batch.plant.like(carry.state).shape
 
     def held(table: Array) -> Array:
         own = picked(table, jnp.maximum(index, 0))

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from skyrig.algebra import dot, multiply
+from skyrig.algebra import multiply, turn_by
 from skyrig.control.actuators import Actuators, Produced
 from skyrig.control.interface import Command, Controller, Measurement, Noise
 from skyrig.rigs.bodies import Bodies
@@ -44,6 +44,11 @@ def measure(rig: Any, state: Any) -> Measurement:
     return Measurement(rig.bodies(state), rig.readings(state))
 
 
+def shake_shape(bodies: int) -> tuple[int, ...]:
+    """Of the numbers that a tick's noise is made of: position, velocity, attitude, rate; xyz; body."""
+    return 4, 3, bodies
+
+
 def blurred(seen: Measurement, noise: Noise, shake: Float[Array, "4 3 bodies *batch"]) -> Measurement:
     """A measurement with noise added on the manifold (RotorTM, eqs. 75 and 76).
 
@@ -61,15 +66,10 @@ def blurred(seen: Measurement, noise: Noise, shake: Float[Array, "4 3 bodies *ba
 
 
 def _blurred(bodies: Bodies, noise: Noise, shake: Array) -> Bodies:
-    turn = noise.attitude * shake[2] / 2
-    square = dot(turn, turn)
-    size = jnp.sqrt(jnp.where(square > 0, square, 1.0))
-    sinc = jnp.where(square > 0, jnp.sin(size) / size, 1.0)
-    small = jnp.concatenate([jnp.where(square > 0, jnp.cos(size), 1.0)[None], sinc * turn])
     return Bodies(
         bodies.position + noise.position * shake[0],
         bodies.velocity + noise.velocity * shake[1],
-        multiply(bodies.attitude, small),
+        multiply(bodies.attitude, turn_by(noise.attitude * shake[2])),
         bodies.rate + noise.rate * shake[3],
     )
 

@@ -7,6 +7,7 @@ them; times without tension begin and end with the events inside steps.
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -15,7 +16,7 @@ import numpy as np
 from jaxtyping import Array
 
 from skyrig.algebra import dot, multiply
-from skyrig.contacts import NONE, Outlines, touching, vehicles_apart
+from skyrig.contacts import NONE, Outlines, may_touch, touching, vehicles_apart
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.layout import carried
 from skyrig.sim.events import REARM
@@ -27,11 +28,11 @@ from skyrig.sim.stepping import choose, when
 class ReferencePoint(eqx.Module):
     """Where bodies shall be at the end of a step, for their errors; None where nothing is wanted."""
 
-    position: Array | None
+    position: Any
     """(3, *batch) of the payload (m)."""
-    attitude: Array | None
+    attitude: Any
     """(4, *batch) of the payload; None for a point mass."""
-    vehicles: Array | None
+    vehicles: Any
     """(3, n, *batch) of the vehicles (m)."""
 
 
@@ -181,16 +182,22 @@ class Statistics(eqx.Module):
         bad = jnp.where(finite, trouble, -1)
         still = jnp.maximum(dt, 0.0)
         taut = signals.get("cable.taut", self.taut)
-        found = touching(
-            shapes,
-            (payload.position, payload.attitude),
-            (vehicles.position, vehicles.attitude),
-            taut,
-            # what is not there does not touch anything
-            self.severed.all(0) if self.severed.shape[0] else self.alive & (load is None),
-        ).astype(jnp.int32)
-        first = (self.contact == NONE) & (found != NONE)
-        places = jnp.concatenate([payload.position[:, None], vehicles.position], axis=1)
+        apart = vehicles_apart(vehicles.position, shapes.radius)
+        at = (payload.position, payload.attitude), (vehicles.position, vehicles.attitude)
+        # what is not there does not touch anything
+        gone = self.severed.all(0) if self.severed.shape[0] else self.alive & (load is None)
+
+        def looked(touch: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+            contact, when_first, where = touch
+            found = touching(shapes, *at, taut, gone).astype(jnp.int32)
+            first = flown & (contact == NONE) & (found != NONE)
+            places = jnp.concatenate([payload.position[:, None], vehicles.position], axis=1)
+            return choose(first, (found, time + 0 * when_first, places), touch)
+
+        near = flown & (self.contact == NONE) & may_touch(shapes, *at, apart)
+        contact, contact_time, places = when(
+            jnp.any(near), looked, (self.contact, self.contact_time, self.places)
+        )
 
         height = _height(bodies)
         side, passed = self.side, jnp.zeros_like(self.alive)
@@ -226,10 +233,10 @@ class Statistics(eqx.Module):
             busy=busy,
             busy_time=self.busy_time + still * busy,
             any_time=self.any_time + still * busy.any(0),
-            closest=_nearest(self.closest, vehicles.position, shapes.radius),
-            contact=jnp.where(first, found, self.contact),
-            contact_time=jnp.where(first, time, self.contact_time),
-            places=jnp.where(first, places, self.places),
+            closest=jnp.minimum(self.closest, _least(apart)),
+            contact=contact,
+            contact_time=contact_time,
+            places=places,
             held=jnp.where(taut.any(0), time, self.held) if taut.shape[0] else self.held,
             severed=self.severed,
         )
@@ -321,7 +328,7 @@ def _angle(wanted: Array, have: Array) -> Array:
     return 2 * jnp.arctan2(jnp.sqrt(dot(rest[1:], rest[1:])), jnp.abs(rest[0]))
 
 
-def _nearest(least: Array, place: Array, radius: Array) -> Array:
-    apart = vehicles_apart(place, radius)
-    other = ~np.eye(place.shape[1], dtype=bool).reshape(*apart.shape[:2], *[1] * (apart.ndim - 2))
-    return jnp.minimum(least, jnp.where(other, apart, jnp.inf).min((0, 1)))
+def _least(apart: Array) -> Array:
+    """Of the distances between two different vehicles (n, n, *batch) (m)."""
+    other = ~np.eye(apart.shape[0], dtype=bool).reshape(*apart.shape[:2], *[1] * (apart.ndim - 2))
+    return jnp.where(other, apart, jnp.inf).min((0, 1))

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float, Int
 
@@ -60,10 +61,17 @@ class Progress(eqx.Module):
 
 
 def when(flag: Bool[Array, ""], change: Any, carry: Any) -> Any:
-    """`change(carry)` if `flag`, else `carry`: a branch that stays one under vmap (a loop of one turn)."""
+    """`change(carry)` if `flag`, else `carry`: a branch that stays one under vmap (a loop of one turn).
+
+    XLA would take out of the loop, and compute every time, what does not depend on `carry`; so all that
+    `change` knows besides passes a barrier together with the flag.
+    """
+    traced = jax.make_jaxpr(change)(carry)
 
     def once(pair):
-        return jnp.zeros_like(pair[0]), change(pair[1])
+        flag, known = jax.lax.optimization_barrier((pair[0], traced.consts))
+        changed = jaxpr_as_fun(ClosedJaxpr(traced.jaxpr, known))(*jax.tree.leaves(pair[1]))
+        return jnp.zeros_like(flag), jax.tree.unflatten(jax.tree.structure(pair[1]), changed)
 
     return jax.lax.while_loop(lambda pair: pair[0], once, (flag, carry))[1]
 
