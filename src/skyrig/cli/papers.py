@@ -30,9 +30,11 @@ def reproduce(
     """Run a paper's results again and write them next to what it printed.
 
     Args:
-        paper: Which paper; rotortm.
-        table: Number of a table, 3, 5 or 6 of rotortm; may be given several times.
-        figure: Number of a figure, 8 to 20 of rotortm; may be given several times. Left out both, everything.
+        paper: Which paper; rotortm or cooperative-manipulation.
+        table: Number of a table, 3, 5 or 6 of rotortm, 1 of cooperative-manipulation; may be given several
+            times.
+        figure: Number of a figure, 8 to 20 of rotortm, 3 to 10 of cooperative-manipulation; may be given
+            several times. Left out both, everything.
         out: Folder to write the page, its pictures and their data to.
     """
     from rich.console import Console

@@ -2,5 +2,8 @@
 
 from __future__ import annotations
 
-PAPERS: dict[str, str] = {"rotortm": "skyrig.papers.rotortm"}
+PAPERS: dict[str, str] = {
+    "rotortm": "skyrig.papers.rotortm",
+    "cooperative-manipulation": "skyrig.papers.cooperative",
+}
 """The module of each paper, by its name on the command line; each has `choose` and `reproduce`."""
