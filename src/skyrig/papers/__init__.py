@@ -5,5 +5,6 @@ from __future__ import annotations
 PAPERS: dict[str, str] = {
     "multilift": "skyrig.papers.multilift",
     "rotortm": "skyrig.papers.rotortm",
+    "cooperative-manipulation": "skyrig.papers.cooperative",
 }
 """The module of each paper, by its name on the command line; each has `choose` and `reproduce`."""
