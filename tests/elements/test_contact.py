@@ -59,6 +59,7 @@ def plant_of(case: Case) -> Plant:
         jnp.zeros((8, len(mass))),
         jnp.asarray(np.tile(mass * SPEED**2 / 4, (8, 1))),
         jnp.asarray(np.tile(2 * DAMPING * SPEED * mass / 4, (8, 1))),
+        jnp.asarray(np.linalg.norm(case.size, axis=0)[None] / 2),
     )
     normal = np.stack([np.sin(case.tilt), zero, np.cos(case.tilt)])[:, None]
     planes = Planes(jnp.asarray(normal), jnp.zeros((1, len(mass))))
@@ -77,8 +78,8 @@ def begun(plant: Plant, case: Case) -> Any:
         * G
         / SPEED**2
     )
-    anchors = state.memories["ground"]["vehicles"] - jnp.asarray(down)[:, None]
-    return eqx.tree_at(lambda it: it.memories["ground"]["vehicles"], state, anchors)
+    anchors = state.memories["ground"].anchors["vehicles"] - jnp.asarray(down)[:, None]
+    return eqx.tree_at(lambda it: it.memories["ground"].anchors["vehicles"], state, anchors)
 
 
 def energy(plant: Plant, state: Any, anchors: Any) -> jnp.ndarray:
@@ -113,7 +114,7 @@ def flown(plant: Plant, state: Any, count: int, every: int = 1) -> Any:
         bodies = state.rig.motion["vehicles"]
         gap = ground.touching(ground.hulls["vehicles"], {"vehicles": bodies}).gap.min(0)
         held = ground.advance(state.memories["ground"], 0.0, {"vehicles": bodies}, STEP)
-        return state, (bodies.only(), energy(plant, state, held["vehicles"]), gap)
+        return state, (bodies.only(), energy(plant, state, held.anchors["vehicles"]), gap)
 
     return jax.lax.scan(many, state, None, length=count // every)[1]
 

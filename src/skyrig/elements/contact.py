@@ -8,15 +8,17 @@ With k = m w^2/n and c = 2 zeta w m/n, n points that carry a body of mass m let 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 from jax.typing import ArrayLike
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from skyrig.algebra import dot
 from skyrig.elements.around import Around
@@ -37,6 +39,8 @@ STRETCH = 4.0
 """Times its size at rest up to which an anchor's pull counts; without it, energy grows in hard landings."""
 
 
+MARGIN = 0.05
+"""Bodies farther than this from touching, and than they fly in two steps, are left alone (m)."""
 APART = 1e-3
 """How far a body must be from what it touched before touching counts again (m)."""
 
@@ -51,6 +55,17 @@ class Hull(eqx.Module):
     """k (N/m)."""
     damping: Float[Array, "p *batch"]
     """c (N s/m)."""
+    reach: Float[Array, "k *batch"]
+    """Radius of a ball around each body's centre of mass that holds all its points (m)."""
+
+
+class Held(eqx.Module):
+    """What a contact remembers."""
+
+    anchors: dict[str, Array]
+    """By group, (3, p, *batch), world (m)."""
+    near: Bool[Array, "*batch"]
+    """Whether any body might touch in this step."""
 
 
 class Touching(eqx.Module):
@@ -74,30 +89,57 @@ class Contact(Element):
     name: str = eqx.field(static=True, default="ground")
     """Its signals begin with."""
 
-    def start(self, bodies: dict[str, Bodies]) -> dict[str, Array]:
+    def start(self, bodies: dict[str, Bodies]) -> Held:
         """Anchors where the points are."""
-        return {group: hull.points.moving(bodies).place for group, hull in self.hulls.items()}
+        places = {group: hull.points.moving(bodies).place for group, hull in self.hulls.items()}
+        return self.advance(Held(places, jnp.ones((), bool)), 0.0, bodies, 0.0)
 
-    def advance(
-        self, memory: dict[str, Array], t: ArrayLike, bodies: dict[str, Bodies], dt: ArrayLike
-    ) -> dict[str, Array]:
+    def advance(self, memory: Held, t: ArrayLike, bodies: dict[str, Bodies], dt: ArrayLike) -> Held:
         """Anchors of points that slide, or are in the air, follow."""
+        near = self._near(bodies, dt)
+        if near.ndim == 0:
+            return Held(self._followed(memory.anchors, bodies), near)
+        moved = jax.lax.cond(
+            jnp.any(near), lambda: self._followed(memory.anchors, bodies), lambda: memory.anchors
+        )
+        return Held(moved, near)
+
+    def loads(
+        self, t: ArrayLike, bodies: dict[str, Bodies], memory: Held, around: Around
+    ) -> dict[str, Wrench]:
+        """Pressure and friction at all points; nothing is worked out while no flight is near to touching."""
+
+        def none() -> dict[str, Wrench]:
+            zero = {group: jnp.zeros_like(bodies[group].position) for group in self.hulls}
+            return {group: Wrench(each, each) for group, each in zero.items()}
+
+        if memory.near.ndim == 0:  # one flight is one kernel, which a branch would break up
+            return self._pressed(memory.anchors, bodies)
+        return jax.lax.cond(jnp.any(memory.near), lambda: self._pressed(memory.anchors, bodies), none)
+
+    def _near(self, bodies: dict[str, Bodies], dt: ArrayLike) -> Bool[Array, "*batch"]:
+        """Whether any body might touch in the coming step."""
+        close = []
+        for group, hull in self.hulls.items():
+            it = bodies[group]
+            gap = self.surface.gap(it.position)[0] - hull.reach
+            close.append(jnp.any(gap < MARGIN + 2 * dt * _size(it.velocity), axis=0))
+        return functools.reduce(jnp.logical_or, close)
+
+    def _followed(self, anchors: dict[str, Array], bodies: dict[str, Bodies]) -> dict[str, Array]:
         moved = {}
         for group, hull in self.hulls.items():
             at = self.touching(hull, bodies)
-            away = _along(at.moving.place - memory[group], at.normal)
+            away = _along(at.moving.place - anchors[group], at.normal)
             most = self.friction * jnp.minimum(at.force / hull.stiffness, STRETCH * SINKING)
             moved[group] = at.moving.place - away * jnp.minimum(1.0, most / _size(away))
         return moved
 
-    def loads(
-        self, t: ArrayLike, bodies: dict[str, Bodies], memory: dict[str, Array], around: Around
-    ) -> dict[str, Wrench]:
-        """Pressure and friction at all points."""
+    def _pressed(self, anchors: dict[str, Array], bodies: dict[str, Bodies]) -> dict[str, Wrench]:
         found = {}
         for group, hull in self.hulls.items():
             at = self.touching(hull, bodies)
-            pull = hull.stiffness * _along(at.moving.place - memory[group], at.normal)
+            pull = hull.stiffness * _along(at.moving.place - anchors[group], at.normal)
             pull = pull + hull.damping * _along(at.moving.velocity, at.normal)
             rub = pull * jnp.minimum(1.0, self.friction * at.force / _size(pull))
             arm = at.moving.arm - hull.radius * at.normal

@@ -23,7 +23,7 @@ from skyrig.runs.closed import make_controller, outside_of
 from skyrig.scenario.build import Built, assembled, make_start, make_teams
 from skyrig.scenario.scenario import Scenario
 from skyrig.scenario.spec import Cut, Poke, RotorFailure
-from skyrig.scenario.world import elements_of
+from skyrig.scenario.world import build_elements, elements_of
 from skyrig.sim.preparation import Outside, grid_of
 from skyrig.sim.schedule import Schedule, schedule
 
@@ -89,7 +89,10 @@ class Workshop:
         flown = msgspec.json.encode((known.controller, spec.loop, spec.noise))
         teams = self._once("teams", rig, lambda: make_teams(known))
         begin = self._once("start", rig + start, lambda: make_start(known, teams[0]))
-        built = assembled(known, teams, begin)
+        failures = [it for it in spec.happenings if isinstance(it, RotorFailure)]
+        world = rig + msgspec.json.encode((elements_of(spec), failures))
+        elements = self._once("elements", world, lambda: build_elements(spec, known.parts))
+        built = assembled(known, teams, begin, elements)
         made = self._once("controller", rig + flown, lambda: make_controller(built))
         actuators = self._once(
             "actuators",
@@ -100,13 +103,12 @@ class Workshop:
         def numbers(name: str, key: Any, tree: Any) -> Any:
             return self._once(f"numbers {name}", key, lambda: jax.tree.map(np.asarray, tree))
 
-        failures = [it for it in spec.happenings if isinstance(it, RotorFailure)]
         trees = (
             numbers("rig", rig, built.rig),
             numbers("state", rig + start, built.state),
             numbers("controller", rig + flown, made),
             numbers("actuators", id(actuators), actuators),
-            numbers("elements", rig + msgspec.json.encode((elements_of(spec), failures)), built.elements),
+            numbers("elements", world, built.elements),
         )
         outside = outside_of(built)
         ticks, grid = self._once(

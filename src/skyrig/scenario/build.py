@@ -99,8 +99,13 @@ def make_teams(scenario: Scenario) -> tuple[Team, Team]:
     return team, team if scenario.believed is scenario.parts else make_team(scenario.believed)
 
 
-def assembled(scenario: Scenario, teams: tuple[Team, Team], start: tuple[Any, Trim | None]) -> Built:
-    """Live objects for `scenario` from what `make_teams` and `make_start` made of it."""
+def assembled(
+    scenario: Scenario,
+    teams: tuple[Team, Team],
+    start: tuple[Any, Trim | None],
+    elements: dict[str, Element] | None = None,
+) -> Built:
+    """Live objects for `scenario` from what `make_teams` and `make_start` made of it, and its elements."""
     (team, believed), (state, hover) = teams, start
     happenings = scenario.spec.happenings
     return Built(
@@ -114,7 +119,7 @@ def assembled(scenario: Scenario, teams: tuple[Team, Team], start: tuple[Any, Tr
         controller=scenario.controller,
         happenings=tuple(_instant(it) for it in happenings if isinstance(it, said.Poke | said.Cut)),
         disturbances=Disturbances.of(happenings, scenario.parts, scenario.duration),
-        elements=build_elements(scenario.spec, scenario.parts),
+        elements=build_elements(scenario.spec, scenario.parts) if elements is None else elements,
         noise=scenario.spec.noise,
         control_times=_control_times(scenario),
         step=scenario.spec.loop.step,

@@ -59,5 +59,7 @@ def hulls_of(parts: RigParts) -> dict[str, Any]:
                 for _ in points
             ]
         ).T
-        found[group] = Hull(Points.of(group, body, arms), *(as_jax(row.copy()) for row in rows))
+        reach = [radius + np.linalg.norm(points, axis=1).max() for _, points, radius, _ in them]
+        numbers = (*(row.copy() for row in rows), np.array(reach))
+        found[group] = Hull(Points.of(group, body, arms), *(as_jax(each) for each in numbers))
     return found
