@@ -55,7 +55,7 @@ def test_pages_are_written_whole_with_their_pictures(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["nature"], "the papers are multilift, rotortm, cooperative-manipulation."),
+        (["nature"], "There is no paper 'nature' to reproduce: the papers are multilift, rotortm, coop"),
         (["rotortm", "--table", "4"], "--table must be one of 3, 5, 6, not 4."),
         (["rotortm", "--table", "3", "--figure", "7"], "--figure must be one of 8, 9, 10"),
         (["rotortm", "--figure", "16", "--out", "file"], "file is in the way"),
