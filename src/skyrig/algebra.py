@@ -172,6 +172,15 @@ def _polynomial(coefficients: Sequence[float], x: Array) -> Array:
     return total
 
 
+def computed_once(tree: Made) -> Made:
+    """`tree` as it is, worked out here for all who use it.
+
+    Else XLA computes cheap expressions again for each of their users, and for each of theirs: a long chain of
+    small steps, such as a controller, then costs many times its arithmetic.
+    """
+    return jax.lax.optimization_barrier(tree)
+
+
 def as_jax(value: Any, dtype: Any = None) -> Array:
     """`value` as a JAX array.
 

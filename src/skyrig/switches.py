@@ -8,7 +8,7 @@ from pathlib import Path
 
 SMALL_LOOP = "xla_cpu_small_while_loop_byte_threshold"
 """XLA option: loops whose data fit in this many bytes are compiled into one kernel."""
-LOOP_BYTES = 1 << 26
+LOOP_BYTES = 1 << 30
 """Enough for the loops of a chunk of 64 flights or environments, controller and statistics included."""
 VECTOR = "xla_cpu_prefer_vector_width"
 """XLA option: width of vector instructions (bits); processors without such wide ones take what they have."""

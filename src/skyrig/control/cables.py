@@ -23,7 +23,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from skyrig import algebra
-from skyrig.algebra import apply, apply_transposed, cross, dot
+from skyrig.algebra import apply, apply_transposed, computed_once, cross, dot
 from skyrig.control.attitude import least_turn, turning, turning_moment, turning_spin, within_reach
 from skyrig.control.cable_belief import CableBelief, Margins
 from skyrig.control.cable_geometry import Carried, Wrench, spans
@@ -117,7 +117,7 @@ class Cables(Controller):
     """Full geometric control of a payload on cables; build one with `skyrig.control.build`."""
 
     signal_units: ClassVar[Mapping[str, str]] = {"missing_thrust": "N"}
-    prepares_from: ClassVar[tuple[str, ...]] = (*PARAMETERS, "late")
+    prepares_from: ClassVar[tuple[str, ...] | None] = (*PARAMETERS, "late")
 
     mass: Float[Array, "n ..."] = axes(1)
     inertia: Float[Array, "3 3 n ..."] = axes(3)
@@ -191,12 +191,13 @@ class Cables(Controller):
         nominal: CableNominal = fitted_target(target, measurement).nominal
         gains = it.gains
         half = it.late.period / 2
-        load_seen = memory.load.measured(it.load_sight, it.late, measurement.payload)
-        craft_seen = memory.craft.measured(it.sight, it.late, measurement.vehicles)
+        load_seen = computed_once(memory.load.measured(it.load_sight, it.late, measurement.payload))
+        craft_seen = computed_once(memory.craft.measured(it.sight, it.late, measurement.vehicles))
         load = ahead(load_seen.due(it.late), half, nominal.position[2], nominal.rate[1])
         craft = ahead(craft_seen.due(it.late), half, nominal.vehicle[2], nominal.vehicle_spin)
-        rotation = algebra.rotation_matrix(craft.attitude)
-        load_rotation = algebra.rotation_matrix(load.attitude)
+        load, craft = computed_once((load, craft))
+        rotation = computed_once(algebra.rotation_matrix(craft.attitude))
+        load_rotation = computed_once(algebra.rotation_matrix(load.attitude))
         span = spans(it, load, load_rotation, craft, rotation)
 
         now = spans(
@@ -206,7 +207,8 @@ class Cables(Controller):
             craft_seen.bodies,
             algebra.rotation_matrix(craft_seen.bodies.attitude),
         )
-        belief = memory.belief.seen(it, now, measurement.length)
+        span, now = computed_once((span, now))
+        belief = computed_once(memory.belief.seen(it, now, measurement.length))
         length = belief.length
         gap = length - now.distance
         hanging = it.available * ~(memory.loss.out | belief.lost)
@@ -216,9 +218,10 @@ class Cables(Controller):
         loss = memory.loss.seen(it, craft_seen.bodies.velocity[2], free, alike)
         able = it.available * ~loss.out
         carrying = able * jnp.where(belief.lost, 0.0, jnp.clip(2 - gap / margins.slack, 0.0, 1.0))
-        carried = Carried.by(it, load, load_rotation, carrying)
+        carried = computed_once(Carried.by(it, load, load_rotation, carrying))
         asked = asked_of_payload(it, carried, nominal, load, Wrench(memory.push, memory.turn), memory.tilt)
-        swing = swing_cables(it, carried, asked, span, nominal)
+        asked = computed_once(asked)
+        swing = computed_once(swing_cables(it, carried, asked, span, nominal))
         taut = taut_thrust(it, carried, swing, span, load, length)
         free, free_push, behind = free_thrust(it, nominal, craft, rotation, span, length, able)
         free = free.at[2].add(loss.missing)

@@ -78,7 +78,7 @@ class RotorShares(eqx.Module):
 class Links(Controller):
     """Full control of a linked rig; build one with `skyrig.control.build`."""
 
-    prepares_from: ClassVar[tuple[str, ...]] = ("payload_offset", "gravity", "late")
+    prepares_from: ClassVar[tuple[str, ...] | None] = ("payload_offset", "gravity", "late")
 
     mass: Float[Array, "1 ..."] = axes(1)
     """Of everything together (kg)."""

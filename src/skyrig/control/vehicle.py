@@ -38,7 +38,7 @@ from skyrig.planning import Sample
 class Vehicles(Controller):
     """Geometric position and yaw control of every vehicle; build one with `skyrig.control.build`."""
 
-    prepares_from: ClassVar[tuple[str, ...]] = ("gravity", "late")
+    prepares_from: ClassVar[tuple[str, ...] | None] = ("gravity", "late")
 
     mass: Float[Array, "n ..."] = axes(1)
     inertia: Float[Array, "3 3 n ..."] = axes(3)

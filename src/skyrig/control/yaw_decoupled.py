@@ -54,7 +54,7 @@ class YawDecoupledGains(eqx.Module):
 class YawDecoupled(Controller):
     """Eqs. 25-32 for every vehicle; build one with `skyrig.control.build`."""
 
-    prepares_from: ClassVar[tuple[str, ...]] = ("gravity",)
+    prepares_from: ClassVar[tuple[str, ...] | None] = ("gravity",)
 
     mass: Float[Array, "n ..."] = axes(1)
     inertia: Float[Array, "3 3 n ..."] = axes(3)

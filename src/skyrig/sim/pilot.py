@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from skyrig.algebra import multiply, turn_by
+from skyrig.algebra import computed_once, multiply, turn_by
 from skyrig.control.actuators import Actuators, Produced
 from skyrig.control.interface import Command, Controller, Measurement, Noise
 from skyrig.rigs.bodies import Bodies
@@ -113,8 +113,8 @@ class Autopilot(eqx.Module):
         t, target, shake = now
         seen = measure(plant.rig, state.rig)
         if shake is not None:
-            seen = blurred(seen, self.noise, shake)
-        own, command = self.controller(memory.controller, t, target, seen)
+            seen = computed_once(blurred(seen, self.noise, shake))
+        own, command = computed_once(self.controller(memory.controller, t, target, seen))
         command, waiting = _delayed(command, memory.waiting)
         return Memory(own, seen, *self.made(plant.rig, seen, command, around), waiting)
 
