@@ -157,7 +157,7 @@ def test_thrust_and_weight_alone_do_work(it: Sample) -> None:
 def test_hover_is_an_equilibrium(it: Sample) -> None:
     loads = Loads(jnp.asarray(it.hover.thrust), jnp.asarray(it.hover.moment.T))
     rate = it.rig.derivative(0.0, it.hover.state, loads)
-    assert max(float(np.abs(leaf).max()) for leaf in jax.tree.leaves(rate)) < 1e-9
+    assert max(float(np.abs(leaf).max(initial=0.0)) for leaf in jax.tree.leaves(rate)) < 1e-9
 
 
 def test_compiled_and_not_are_the_same(it: Sample) -> None:
@@ -209,9 +209,11 @@ def test_gradients_agree_with_differences(it: Sample) -> None:
         flown = skyrig.rollout(it.rig, it.state, [0.0, 0.05], thrust, it.loads.moment.T, at=[0.05], step=0.01)
         return (flown.payload.position[-1] * weights).sum()
 
-    slope = float(jax.grad(end)(1.0))
     size = 1e-4
-    assert slope == pytest.approx((float(end(1 + size)) - float(end(1 - size))) / (2 * size), rel=1e-6)
+    slope = (float(end(1 + size)) - float(end(1 - size))) / (2 * size)
+    assert float(jax.jvp(end, (1.0,), (1.0,))[1]) == pytest.approx(slope, rel=1e-6)
+    if it.rig.integrator != "own":  # backwards through a step of a rig's own takes too long to compile
+        assert float(jax.grad(end)(1.0)) == pytest.approx(slope, rel=1e-6)
 
 
 def test_a_flight_of_it_is_saved_and_read(it: Sample, tmp_path: Path) -> None:

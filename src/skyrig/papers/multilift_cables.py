@@ -87,7 +87,7 @@ def _drop(mass: float, segments: int, up: Reals, duration: float) -> Drop:
     material = Material(stiffness=STIFFNESS, damping=DAMPING, mass_per_metre=MASS_PER_METRE)
     rig = Elastic.build([wall] * n, load, [Cable(LENGTH)] * n, material, segments)
     state = rig.state(np.zeros(3), LENGTH * up)
-    times = np.asarray(STEP * np.arange(round(duration / STEP) + 1), dtype=np.float64)
+    times: Reals = STEP * np.arange(round(duration / STEP) + 1, dtype=np.float64)
     thrust: Sequence[float] = [HEAVY * GRAVITY] * n
     flown = skyrig.rollout(rig, state, times[[0, -1]], thrust, np.zeros((n, 3)), at=times, step=STEP)
     # along z every cable acts with the square of its cosine

@@ -111,7 +111,8 @@ def _gains(rig: ElasticParameters, start: ElasticState, end: ElasticState, work:
         return jnp.zeros(work.shape, bool)
     before, after = energy(rig, start), energy(rig, end)
     rounding = 8 * jnp.finfo(work.dtype).eps * (before.gross + jnp.abs(work))
-    most = MOST_GAIN * (before.kinetic + before.stored + after.kinetic) + rounding
+    lively = jnp.maximum(before.kinetic + before.stored, after.kinetic + after.stored)
+    most = MOST_GAIN * lively + rounding
     return after.total - before.total - work > most
 
 
