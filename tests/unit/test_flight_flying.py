@@ -91,16 +91,17 @@ def test_gains_that_cannot_be_are_told_with_their_file() -> None:
 
 def test_the_gains_that_files_may_name_are_those_that_controllers_read() -> None:
     from skyrig import control
-    from skyrig.control import builders
+    from skyrig.control import builders, point_robot
     from skyrig.control.known import CONTROLLERS, GEOMETRIC, OPEN_LOOP, chosen
 
     teams = [load(name).build().team for name in ("three-dragonflies-circle", "three-dragonflies-links")]
     asked: list[set[str]] = []
     real = builders.read_gains
     patch = pytest.MonkeyPatch()
-    patch.setattr(
-        builders, "read_gains", lambda given, known, n: asked.append(set(known)) or real(given, known, n)
-    )
+    for module in (builders, point_robot):
+        patch.setattr(
+            module, "read_gains", lambda given, known, n: asked.append(set(known)) or real(given, known, n)
+        )
     ours = [name for name, it in CONTROLLERS.items() if name == GEOMETRIC or isinstance(it.build, str)]
     assert OPEN_LOOP not in ours and len(ours) > 5
     try:

@@ -35,8 +35,8 @@ from skyrig.control.published_gains import LINKS, cable_gains, vehicle_gains
 from skyrig.control.sharing import spreading, uncontrolled_axis, weight_shares
 from skyrig.control.vehicle import Vehicles
 from skyrig.control.yaw_decoupled import YawDecoupled, YawDecoupledGains
+from skyrig.rigs.cables import OnCables
 from skyrig.rigs.linked import Linked
-from skyrig.rigs.slung import Slung
 from skyrig.vehicles import Airframe
 
 Given = Mapping[str, Any] | None
@@ -49,7 +49,9 @@ ACCELERATION, SPIN = 1.0, 3.0
 """How wrong a controller's idea of accelerations is from tick to tick (m/s^2, rad/s^2)."""
 
 
-def cables(rig: Slung, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock) -> Controller:
+def cables(
+    rig: OnCables, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock
+) -> Controller:
     """The payload of a cable rig follows its reference."""
     n = rig.count
     parts = {
@@ -139,7 +141,7 @@ def links(rig: Linked, airframes: Sequence[Airframe], gains: Given, flavour: str
 
 
 def vehicle(
-    rig: Slung, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock
+    rig: OnCables, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock
 ) -> Controller:
     """Every vehicle follows its own reference, with a load that hangs on it."""
     share = _weights(rig) / float(rig.gravity)
@@ -171,7 +173,7 @@ def vehicle(
 
 
 def yaw_decoupled(
-    rig: Slung, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock
+    rig: OnCables, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock
 ) -> Controller:
     """Every vehicle follows its own reference, by eqs. 25-32 of the multilift paper in either flavour."""
     share = _weights(rig) / float(rig.gravity)
@@ -187,7 +189,7 @@ def yaw_decoupled(
 
 
 def attitude(
-    rig: Slung, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock
+    rig: OnCables, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock
 ) -> Controller:
     """Every vehicle holds the attitude of its reference, at a thrust that carries it, in either flavour."""
     share = _weights(rig) / float(rig.gravity)
@@ -227,33 +229,35 @@ def rotor_shares(rig: Linked, airframes: Sequence[Airframe], clock: Clock) -> tu
     return RotorShares(*(as_jax(each) for each in arrays)), bandwidth
 
 
-def _crowded(rig: Slung) -> bool:
+def _crowded(rig: OnCables) -> bool:
     points = np.asarray(rig.attachment)
     return rig.count > 1 and bool(np.abs(points - points[:, :1]).max() < 1e-9)
 
 
-def _weights(rig: Slung) -> np.ndarray:
+def _weights(rig: OnCables) -> np.ndarray:
     return weight_shares(np.asarray(rig.attachment), _load(rig))
 
 
-def _load(rig: Slung) -> float:
+def _load(rig: OnCables) -> float:
     """Weight of the payload (N)."""
     return float(rig.payload_mass) * float(rig.gravity)
 
 
-def _turnable(rig: Slung) -> Array:
+def _turnable(rig: OnCables) -> Array:
     axis = uncontrolled_axis(np.asarray(rig.attachment).T)
     return as_jax(np.eye(3) if axis is None else np.eye(3) - np.outer(axis, axis))
 
 
 def _vehicle_defaults(
-    rig: Slung, airframes: Sequence[Airframe], load: np.ndarray, clock: Clock
+    rig: OnCables, airframes: Sequence[Airframe], load: np.ndarray, clock: Clock
 ) -> tuple[np.ndarray, np.ndarray]:
     found = vehicle_bandwidths(airframes, load, float(rig.gravity), clock)
     return found.vehicle, found.tilt
 
 
-def _climb(rig: Slung, airframes: Sequence[Airframe], load: np.ndarray, clock: Clock, slower: float) -> float:
+def _climb(
+    rig: OnCables, airframes: Sequence[Airframe], load: np.ndarray, clock: Clock, slower: float
+) -> float:
     """Bandwidth of heights (rad/s), `slower` than roll and pitch would be without lag and delay."""
     _, tilt = _vehicle_defaults(rig, airframes, load, clock.prompt)
     return height_bandwidth(float(tilt.min()) / slower, clock)
@@ -270,7 +274,7 @@ def _thrusts(airframes: Sequence[Airframe]) -> dict[str, Array]:
     }
 
 
-def _lift(rig: Slung, airframes: Sequence[Airframe], share: np.ndarray) -> float:
+def _lift(rig: OnCables, airframes: Sequence[Airframe], share: np.ndarray) -> float:
     """Acceleration (m/s^2) at which the weakest vehicle lifts itself and its share of the load (kg)."""
     able = np.array([each.total_thrust_max for each in airframes])
     return float((able / (np.asarray(rig.mass) + share)).min())
@@ -289,7 +293,7 @@ def _limits(lift: float, gravity: float) -> dict[str, Gain]:
     }
 
 
-def _yaw_decoupled(rig: Slung, gains: Given, known: Mapping[str, Gain], feed: float) -> YawDecoupled:
+def _yaw_decoupled(rig: OnCables, gains: Given, known: Mapping[str, Gain], feed: float) -> YawDecoupled:
     values = read_gains(gains, {**known, "carry": Gain(1.0, zero=True)}, rig.count)
     load = values.pop("carry") * _weights(rig)
     return YawDecoupled(rig.mass, rig.inertia, rig.gravity, load, as_jax(feed), YawDecoupledGains(**values))

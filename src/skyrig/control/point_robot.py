@@ -45,7 +45,7 @@ from skyrig.control.interface import (
 )
 from skyrig.control.sharing import weight_shares
 from skyrig.rigs.bodies import Bodies
-from skyrig.rigs.slung import Slung
+from skyrig.rigs.cables import OnCables
 from skyrig.vehicles import Airframe
 
 
@@ -160,7 +160,7 @@ class PointRobots(Controller):
 
 
 def point_robot(
-    rig: Slung, airframes: Sequence[Airframe], gains: Mapping[str, Any] | None, flavour: str, clock: Clock
+    rig: OnCables, airframes: Sequence[Airframe], gains: Mapping[str, Any] | None, flavour: str, clock: Clock
 ) -> Controller:
     """Every vehicle follows its own reference as a point robot, in either flavour."""
     gravity = float(rig.gravity)

@@ -12,7 +12,7 @@ import numpy as np
 
 from skyrig.control.gains import Gain
 from skyrig.control.sharing import uncontrolled_axis
-from skyrig.rigs.slung import Slung
+from skyrig.rigs.cables import OnCables
 from skyrig.vehicles import Airframe
 
 VEHICLES = {
@@ -73,7 +73,7 @@ LINKS = {
 """On acceleration (1/s^2, 1/s) and on angular acceleration (1/s^2, 1/s)."""
 
 
-def cable_gains(rig: Slung, airframes: Sequence[Airframe]) -> dict[str, Gain]:
+def cable_gains(rig: OnCables, airframes: Sequence[Airframe]) -> dict[str, Gain]:
     """Gains of eqs. 69-73 for a rig."""
     inertia = np.diag(np.asarray(rig.payload_inertia))
     if not inertia.any():

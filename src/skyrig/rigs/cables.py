@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -44,6 +44,61 @@ class Cable:
     hook: Point | None = None
     """Where it hangs on the vehicle, vehicle frame from its centre of mass (m); None: at the centre."""
     winch: Winch | None = None
+
+
+@runtime_checkable
+class OnCables(Protocol):
+    """A rig whose payload hangs on one cable a vehicle, by any mechanism: what its controllers ask for."""
+
+    @property
+    def count(self) -> int:
+        """Number of vehicles."""
+        ...
+
+    @property
+    def mass(self) -> Array:
+        """(n,) of the vehicles (kg)."""
+        ...
+
+    @property
+    def inertia(self) -> Array:
+        """(3, 3, n) of the vehicles (kg m^2)."""
+        ...
+
+    @property
+    def payload_mass(self) -> Array:
+        """Of the payload (kg)."""
+        ...
+
+    @property
+    def payload_inertia(self) -> Array:
+        """(3, 3) of the payload (kg m^2)."""
+        ...
+
+    @property
+    def payload_inverse_inertia(self) -> Array:
+        """(3, 3) its inverse; zeros for a point mass (1/(kg m^2))."""
+        ...
+
+    @property
+    def attachment(self) -> Array:
+        """(3, n) where cables hold the payload, in its frame (m)."""
+        ...
+
+    @property
+    def hook(self) -> Array | None:
+        """(3, n) where they hang on the vehicles, in their frames (m); None for their centres of mass."""
+        ...
+
+    @property
+    def length(self) -> Array:
+        """(n,) free lengths (m)."""
+        ...
+
+    @property
+    def gravity(self) -> Array:
+        """m/s^2."""
+        ...
 
 
 class WinchLimits(eqx.Module):
