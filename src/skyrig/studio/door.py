@@ -22,6 +22,7 @@ from typing import Any
 
 import viser
 import websockets.asyncio.server
+from viser.infra._async_message_buffer import AsyncMessageBuffer
 from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
@@ -50,6 +51,21 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+
+
+_push = AsyncMessageBuffer.push
+
+
+def _pushed(self: AsyncMessageBuffer, message: Any) -> None:
+    """Add a message to viser's line of those to a page, which many threads add to.
+
+    When it is in the line, viser wakes who sends them by an event of asyncio's that is meant for one thread:
+    once in a long while that fails because the sender falls asleep at that instant. It is woken again then.
+    """
+    try:
+        _push(self, message)
+    except RuntimeError:
+        self.event_loop.call_soon_threadsafe(self.message_event.set)
 
 
 class Door:
@@ -155,6 +171,7 @@ def serve(host: str, port: int, door: Door, look: Callable[[bytes | str], bytes 
         return listen(*given, process_request=door.guarded(process_request), **options)
 
     with _starting, contextlib.redirect_stdout(io.StringIO()):  # viser prints a table of addresses
+        AsyncMessageBuffer.push = _pushed
         websockets.asyncio.server.serve = listen_guarded
         try:
             server = viser.ViserServer(host=host, port=port, label="skyrig studio", verbose=False)

@@ -97,11 +97,14 @@ class Inbox:
     Attributes:
         fields: The fields of the page by what messages call them, as viser keeps them; none before there is
             a page.
+        put: What viewers put into fields last, by the same names: a field itself may show something else by
+            the time that somebody looks.
         refuse: What is called with a field and a sentence on a value that it does not take.
     """
 
     def __init__(self) -> None:
         self.fields: dict[str, Any] = {}
+        self.put: dict[str, Any] = {}
         self.refuse: Callable[[Any, str], None] = lambda field, sentence: None
 
     def look(self, raw: bytes | str) -> bytes | None:
@@ -128,6 +131,7 @@ class Inbox:
         except _Refused as refusal:
             self.refuse(field, str(refusal))
             return False
+        self.put[message.uuid] = message.updates.value
         return True
 
 

@@ -119,6 +119,12 @@ class Panel:
         self.hands.tell()
         self.view.tell()
 
+    def _scrub(self, event: Any) -> None:
+        """Look at the moment that a viewer put, though the flight may have moved the slider on since."""
+        moment = self.studio.inbox.put.pop(event.target._impl.uuid, event.target.value)
+        self.studio.session.scrub(moment)
+        self.mirror.forget(event.target)
+
     def _show_time(self, view: View) -> None:
         low, now = float(view.span[0]), float(view.frame.times[0])
         high = max(float(view.span[1]), low + LEAST_SPAN)
@@ -127,8 +133,7 @@ class Panel:
             self.scrub.max = max(high, self.scrub.min + LEAST_SPAN)
             self.scrub.min, self.scrub.max = low, high
         now = min(max(round(now, 2), low), high)
-        if abs(self.scrub.value - now) > 0.5 * LEAST_SPAN:
-            self.scrub.value = now
+        self.mirror.show(self.scrub, now)  # unless it is as before: a viewer may be dragging it
 
     def _clock(self, gui: viser.GuiApi) -> None:
         session = self.studio.session
@@ -158,7 +163,7 @@ class Panel:
         self.speed.on_update(
             self.trying(lambda event: session.set_speed(float(event.target.value.removesuffix("x"))))
         )
-        self.scrub.on_update(self.trying(lambda event: session.scrub(event.target.value)))
+        self.scrub.on_update(self.trying(self._scrub))
         self.repeat.on_update(self.trying(lambda event: setattr(session, "repeat", event.target.value)))
 
 
