@@ -16,7 +16,7 @@ from skyrig.scenario.mechanisms.base import Mechanism, Place, RigParts
 from skyrig.vehicles import Payload as Load
 
 if TYPE_CHECKING:
-    from skyrig.rigs import Slung
+    from skyrig.rigs.protocol import Rig
 
 
 class Winch(Part, frozen=True, kw_only=True):
@@ -109,7 +109,7 @@ class CableParts(RigParts):
             for k, cable in enumerate(self.cables)
         )
 
-    def build(self) -> Slung:
+    def build(self) -> Rig:
         """The slung rig."""
         from skyrig.rigs import Slung
 

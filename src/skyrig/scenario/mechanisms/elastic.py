@@ -14,7 +14,7 @@ from skyrig.scenario.mechanisms.cables import CableParts, CableRig, ropes
 from skyrig.scenario.sentences import refuse
 
 if TYPE_CHECKING:
-    from skyrig.rigs import Elastic
+    from skyrig.rigs.protocol import Rig
 
 MOST_STRETCH = 1.5
 """How many times its length from its payload a vehicle may start."""
@@ -72,7 +72,7 @@ class ElasticRig(CableRig, frozen=True, kw_only=True, tag="elastic"):
 class ElasticParts(CableParts):
     """The parts of a rig on elastic cables."""
 
-    def build(self) -> Elastic:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def build(self) -> Rig:
         """The elastic rig."""
         from skyrig.rigs import Elastic, Material
 
