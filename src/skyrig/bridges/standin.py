@@ -20,6 +20,7 @@ import socket
 import struct
 import sys
 import time
+from typing import Any
 
 os.environ.setdefault("MAVLINK20", "1")
 
@@ -44,6 +45,11 @@ def rotation(q):
             [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
         ]
     )
+
+
+def messages(coder, raw) -> list[Any]:
+    """Those that are whole with these bytes."""
+    return coder.parse_buffer(raw) or []
 
 
 class Law:
@@ -108,7 +114,7 @@ class Companion:
                 raw = self.socket.recv(65536)
             except OSError:
                 return
-            for it in self.coder.parse_buffer(raw) or []:
+            for it in messages(self.coder, raw):
                 kind = it.get_type()
                 if kind == "COMMAND_LONG" and it.command == 176:
                     self.follows = True
@@ -151,7 +157,7 @@ def px4(instance, host, port, companion):
     link.sendall(coder.command_long_encode(0, 0, 511, 0, 93, 5000, 0, 0, 0, 0, 0).pack(coder))
     vehicle, state, clock, sensed = Vehicle(instance, companion), None, 0, 0
     while raw := link.recv(65536):
-        for it in coder.parse_buffer(raw) or []:
+        for it in messages(coder, raw):
             kind = it.get_type()
             if kind == "HIL_STATE_QUATERNION":
                 north, east = math.radians(it.lat / 1e7) * EARTH, math.radians(it.lon / 1e7) * EARTH

@@ -30,7 +30,11 @@ class ImuSpec(SensorSpec, frozen=True, kw_only=True):
     gyro_walk: Annotated[float, unit("rad/s^2/sqrt(Hz)", "Random walk of the biases", ge=0)] = 1e-5
     accel_range: Annotated[float, unit("m/s^2", "Most it can read along an axis", gt=0)] = 156.9
     gyro_range: Annotated[float, unit("rad/s", "Most it can read about an axis", gt=0)] = 34.9
-    position: Annotated[Point, unit("m", "Where it sits, from the centre of mass, body frame")] = (0.0,) * 3
+    position: Annotated[Point, unit("m", "Where it sits, from the centre of mass, body frame")] = (
+        0.0,
+        0.0,
+        0.0,
+    )
 
     def build(self, carrier: Carrier) -> Sensor:
         """One for each vehicle."""
