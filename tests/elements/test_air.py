@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import skyrig
 from skyrig.elements import Around, Drag, Wind
@@ -124,6 +125,31 @@ def test_rotors_in_hover_slow_a_vehicle_at_the_published_rate(
     force = np.asarray(push.force)[:, 0]
     assert force == pytest.approx([-coefficient * frame.rotor_count * speed, 0.0, 0.0], abs=1e-12)
     assert -force[0] / frame.mass == pytest.approx(rate, rel=0.35)  # other propellers than RotorPy's
+
+
+def test_drag_of_tilted_rotors_on_a_turning_vehicle_is_the_sum_over_its_hubs() -> None:
+    """Each hub by itself, in the world's frame: -k omega times what of its velocity is across its axis."""
+    frame, k = skyrig.airframe("tilted"), 1e-4
+    it = built("one-tilted-circle", rotor_drag={"coefficient": k}, rolling_moment={"coefficient": 1e-6})
+    still = moving([0.0, 0.0, 5.0], (3.0, -1.0, 0.5))
+    turn, rate = np.array([0.9, 0.2, -0.3, 0.1]), np.array([1.0, -2.0, 3.0])
+    turn /= np.linalg.norm(turn)
+    craft = Bodies(still.position, still.velocity, jnp.asarray(turn)[:, None], jnp.asarray(rate)[:, None])
+    speeds = np.array([400.0, 500.0, 600.0, 450.0, 550.0, 650.0])
+    world = Around(0.0, jnp.zeros(1), None, speeds=jnp.asarray(speeds)[:, None])
+    matrix = Rotation.from_quat(turn, scalar_first=True).as_matrix()
+    force, torque, rolling = np.zeros(3), np.zeros(3), np.zeros(3)
+    for hub, axis, speed in zip(frame.rotor_positions @ matrix.T, frame.axes @ matrix.T, speeds, strict=True):
+        velocity = np.array([3.0, -1.0, 0.5]) + np.cross(matrix @ rate, hub)
+        across = velocity - velocity @ axis * axis
+        force += -k * speed * across
+        torque += np.cross(hub, -k * speed * across)
+        rolling += -1e-6 * speed * across
+    dragged = it.elements["rotor_drag"].loads(0.0, {"vehicles": craft}, None, world)["vehicles"]
+    rolled = it.elements["rolling_moment"].loads(0.0, {"vehicles": craft}, None, world)["vehicles"]
+    assert np.asarray(dragged.force)[:, 0] == pytest.approx(force)
+    assert np.asarray(dragged.torque)[:, 0] == pytest.approx(torque)
+    assert np.asarray(rolled.torque)[:, 0] == pytest.approx(rolling)
 
 
 def test_air_across_rotors_makes_the_moment_of_the_multilift_report() -> None:
