@@ -6,7 +6,6 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
-from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from skyrig.elements.rotors import COMMANDED, SPEED, speeds_of
@@ -54,7 +53,7 @@ class Motors(eqx.Module):
         return rate if self.fastest is None else jnp.clip(rate, -self.fastest, self.fastest)
 
     def after(
-        self, speeds: Float[Array, "r n *batch"], wanted: Float[Array, "r n *batch"], span: ArrayLike
+        self, speeds: Float[Array, "r n *batch"], wanted: Float[Array, "r n *batch"], span: Array | float
     ) -> Float[Array, "r n *batch"]:
         """Speeds `span` (s) later, exactly, `wanted` being held (rad/s)."""
         away = speeds - wanted
