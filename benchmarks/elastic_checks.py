@@ -153,7 +153,7 @@ def stiff() -> Iterator[Row]:
             it = Elastic.build([frame], load, [Cable(0.5)], stuff, 1)
             after = 0.2104 + max(4 * np.sqrt(share / k), 1e-4) + 2e-4
             at = np.array([0.0, 0.2104, after, 0.3])
-            found = []
+            found, far = [], np.nan
             for step in (1e-4, 1e-3):
                 flown = skyrig.rollout(it, it.state(*start), at[[0, -1]], *push, at=at, step=step)
                 change = np.diff(np.asarray(flown.payload.velocity)[1:3], axis=0)[0]
