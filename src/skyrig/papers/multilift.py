@@ -155,7 +155,8 @@ def _flight(numbers: Sequence[int], out: Path) -> list[Block]:
             "take off with slack cables, draw them taut, lift the load, hover, and fly round a circle of 5 m "
             "at 0.2 rad/s, nose ahead. Each follows a path of its own, in formation, by skyrig's controller "
             f"for single vehicles, which learns the load. Up to {found.slack:.0%} of the cables are slack at "
-            f"once at take-off; the load leaves the floor after {found.lifted:.1f} s. The table is of the circle."
+            f"once at take-off; the load leaves the floor after {found.lifted:.1f} s. "
+            "The table is of the circle."
         ),
         Table(["", "printed", "skyrig"], rows),
     ]
