@@ -14,6 +14,7 @@ import numpy as np
 
 from skyrig.algebra import cross, dot
 from skyrig.checks import Numbers
+from skyrig.statics.curvature import curvature, turning
 from skyrig.statics.inverse import Limits
 from skyrig.statics.stability import mass_matrix
 from skyrig.statics.team import Pose, Team
@@ -121,7 +122,9 @@ def _softest(it: dict[str, Array], unit: Array, force: Array) -> Array:
     """Least squared natural frequency (rad^2/s^2): the Hessian on what the cables leave, by reflections."""
     arms = jnp.broadcast_to(it["arms"].T[:, :, None], unit.shape)
     wrench = jnp.concatenate([unit, cross(arms, unit)])  # (6, n, s)
-    whole = _hessian(it, arms, unit, force)
+    pull = jnp.sqrt(dot(force, force))
+    whole = curvature(arms, unit, pull, jnp.broadcast_to(it["length"][:, None], pull.shape))
+    whole = whole.at[3:, 3:].add(turning(it["force"][:, None], it["point"][:, None]))
     # in coordinates y with unit masses, twist = root^T y
     root = it["root"]
     whole = jnp.einsum("ab,bcs,dc->ads", root, whole, root)
@@ -135,27 +138,6 @@ def _softest(it: dict[str, Array], unit: Array, force: Array) -> Array:
         whole = whole.at[k:].add(-2 * normal[:, None] * (normal[:, None] * whole[k:]).sum(0))
         whole = whole.at[:, k:].add(-2 * normal[None] * (normal[None] * whole[:, k:]).sum(1)[:, None])
     return _least_eigenvalue(whole[3:, 3:])
-
-
-def _hessian(it: dict[str, Array], arms: Array, unit: Array, force: Array) -> Array:
-    """(6, 6, s) as `skyrig.statics.stability.hessian`, cable by cable."""
-    eye = jnp.eye(3)[:, :, None]
-    total = jnp.zeros((6, 6, unit.shape[-1]))
-    for k in range(3):
-        u, rho, f = unit[:, k], arms[:, k], force[:, k]
-        local = jnp.sqrt(dot(f, f)) / it["length"][k] * (eye - u[:, None] * u[None])
-        moved = jnp.stack([cross(row, rho) for row in local])  # rows of local @ (rho x)
-        turned = jnp.stack([cross(moved[:, j], rho) for j in range(3)], axis=1)
-        total = total.at[:3, :3].add(local)
-        total = total.at[:3, 3:].add(-moved)
-        total = total.at[3:, :3].add(-jnp.swapaxes(moved, 0, 1))
-        total = total.at[3:, 3:].add(turned + _turned(f, rho))
-    return total.at[3:, 3:].add(_turned(it["force"][:, None], it["point"][:, None]))
-
-
-def _turned(force: Array, arm: Array) -> Array:
-    outer = force[:, None] * arm[None]
-    return dot(force, arm) * jnp.eye(3)[:, :, None] - (outer + jnp.swapaxes(outer, 0, 1)) / 2
 
 
 def _least_eigenvalue(matrix: Array) -> Array:
