@@ -43,7 +43,6 @@ from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.cables import OnCables
 from skyrig.vehicles import Airframe
 
-
 LEARNT = 0.1
 """Share of `reach` up to which position errors are learnt from."""
 
@@ -96,7 +95,7 @@ class PointRobots(Controller):
         craft, gains = measurement.vehicles, it.gains
         law = pid(gains.position[:, None], gains.damping, gains.integral)
         error = limited(aim.position[0] - craft.position, gains.reach)
-        up, pull, sway, drift = it.hung(measurement)
+        up, pull, sway, drift = it.hung(measurement, aim.position[2].mean(1))
         slow = aim.position[1] - craft.velocity
         push = aim.position[2] + law.p * error + law.d * slow + memory
         calming = damping(gains.swing, gains.position[:, None], gains.damping, it.pendulum(measurement))
@@ -119,21 +118,26 @@ class PointRobots(Controller):
         """Natural frequency of a weight on the mean cable (rad/s)."""
         return jnp.sqrt(self.gravity / jnp.maximum(measurement.length.mean(0), 1e-6))
 
-    def hung(self, measurement: Measurement) -> tuple[Array, Array, Array, Array]:
-        """Directions of the cables (upwards), pulls (N), sway of the attachments (m), its rate (m/s)."""
+    def hung(self, measurement: Measurement, speeding: Array) -> tuple[Array, Array, Array, Array]:
+        """Directions of the cables (upwards), pulls (N), sway of the attachments (m), its rate (m/s).
+
+        Args:
+            measurement: What is measured.
+            speeding: Acceleration that is wanted of the whole team (m/s^2).
+        """
         load, craft = measurement.payload, measurement.vehicles
 
         def later(seconds: Array) -> tuple[Array, Array, Array]:
             turned = load.attitude + seconds * attitude_rate(load.attitude, load.rate)
             there = Bodies(load.position + seconds * load.velocity, load.velocity, turned, load.rate)
-            return self._held(there, craft.position + seconds * craft.velocity, measurement)
+            return self._held(there, craft.position + seconds * craft.velocity, measurement, speeding)
 
         now = jnp.zeros_like(load.position[0])
         (up, pull, sway), (_, _, drift) = jax.jvp(later, (now,), (jnp.ones_like(now),))
         return up, pull, sway, drift
 
     def _held(
-        self, load: Bodies, places: Float[Array, "3 n ..."], measurement: Measurement
+        self, load: Bodies, places: Float[Array, "3 n ..."], measurement: Measurement, speeding: Array
     ) -> tuple[Array, Array, Array]:
         """Directions, pulls (N) with hooks held still, and the attachments' sway (m).
 
@@ -154,9 +158,9 @@ class PointRobots(Controller):
         matrix = matrix + eye(n, matrix) * (soft + (1 - taut))
         pull = jnp.maximum(solved(matrix, taut * up[2] * self.gravity), 0.0) * taut
         arm = apply(turn[:, :, None], self.attachment)
-        weight = self.payload_mass * self.gravity
+        heavy = speeding.at[2].add(self.gravity)
         inertia = turned_matrix(turn, self.payload_inertia)
-        return up, pull, swayed(arm, up, pull, measurement.length, weight, self.payload_mass, inertia)
+        return up, pull, swayed(arm, up, pull, measurement.length, heavy, self.payload_mass, inertia)
 
     def apart(self, position: Float[Array, "3 n ..."], stiffness: Array) -> Float[Array, "3 n ..."]:
         """A potential around each vehicle that others are pushed out of (m/s^2)."""

@@ -69,31 +69,33 @@ def swayed(
     up: Float[Array, "3 n ..."],
     pull: Float[Array, "n ..."],
     length: Float[Array, "n ..."],
-    weight: Array,
+    heavy: Float[Array, "3 ..."],
     mass: Array,
     inertia: Float[Array, "3 3 ..."],
 ) -> Float[Array, "3 n ..."]:
     """How far each attachment is from where it would hang at rest under these hooks (m).
+
+    Where hooks shall speed up, rest is to lag behind them steadily.
 
     Args:
         arm: From the centre of mass to the attachments, world (m).
         up: Directions of the cables, upwards.
         pull: Of the cables with hooks held still (N); zero for a slack one.
         length: Of the cables (m).
-        weight: Of the payload (N).
+        heavy: What the payload feels: gravity upwards, and the acceleration that is wanted of it (m/s^2).
         mass: Of the payload (kg).
         inertia: Of the payload, world frame (kg m^2); zero for a point.
     """
     wrench = jnp.concatenate([up, cross(arm, up)]) * (pull > 0)
     long = length.mean(0)
     whole = curvature(arm, up, pull, length)
-    whole = whole + HARD * weight / long * (wrench[:, None] * wrench[None]).sum(2)
-    heavy = SOFT**2 * weight / (mass * long)
+    whole = whole + HARD * mass * heavy[2] / long * (wrench[:, None] * wrench[None]).sum(2)
+    square = SOFT**2 * heavy[2] / long
     three = eye(3, inertia)
-    whole = whole.at[:3, :3].add(heavy * mass * three)
+    whole = whole.at[:3, :3].add(square * mass * three)
     # a point has no inertia, and nothing that turns it
-    whole = whole.at[3:, 3:].add(heavy * (inertia + 1e-6 * mass * long**2 * three))
-    left = (wrench * pull).sum(1).at[2].add(-weight)
+    whole = whole.at[3:, 3:].add(square * (inertia + 1e-6 * mass * long**2 * three))
+    left = (wrench * pull).sum(1).at[:3].add(-mass * heavy)
     twist = -solved(whole, left)
     sway = twist[:3, None] + cross(jnp.broadcast_to(twist[3:, None], arm.shape), arm)
     return limited(sway, MOST * long)

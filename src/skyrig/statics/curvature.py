@@ -39,7 +39,7 @@ def curvature(
 def turning(force: Float[Array, "3 ..."], arm: Float[Array, "3 ..."]) -> Float[Array, "3 3 ..."]:
     """(f.rho) I - (f rho^T + rho f^T)/2: what a force at the end of an arm adds while the arm turns (N m)."""
     outer = force[:, None] * arm[None]
-    return dot(force, arm) * _eye(outer[0]) - (outer + jnp.swapaxes(outer, 0, 1)) / 2
+    return dot(force, arm) * _eye(outer) - (outer + jnp.swapaxes(outer, 0, 1)) / 2
 
 
 def _eye(like: Float[Array, "3 n ..."]) -> Array:

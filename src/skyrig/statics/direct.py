@@ -131,13 +131,13 @@ def kept(team: Team, hooks: Numbers, which: Indices, ways: Found) -> list[Equili
             continue
         force = np.zeros((team.count, 3))
         force[which] = ways.tension[row][:, None] * span[row, which] / distance[row, which][:, None]
-        good.append(_equilibrium(Configuration(team, pose, force), which))
+        good.append(equilibrium(Configuration(team, pose, force)))
     return good
 
 
-def _equilibrium(found: Configuration, which: Indices) -> Equilibrium:
-    taut = np.zeros(found.team.count, dtype=bool)
-    taut[which] = True
+def equilibrium(found: Configuration) -> Equilibrium:
+    """A configuration in balance as one way in which its payload hangs."""
+    taut = found.tension > 1e-9 * found.team.weight
     energy = float(found.team.energy(found.pose))
     return Equilibrium(found, taut, stability(found), energy, lowest(found), 1)
 

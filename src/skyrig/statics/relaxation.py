@@ -63,7 +63,7 @@ def resting(team: Team, hooks: Given, *, starts: int = 128, seed: int = 0) -> Re
 
 
 def relaxed(team: Team, hooks: Numbers) -> tuple[Numbers, float]:
-    """(n + 1, 3) attachments and centre of mass in the cone program's optimum (m), and how much they shrank (1).
+    """(n + 1, 3) attachments and centre of mass where the program has them (m), and how much they shrank (1).
 
     The load must act at the centre of mass.
     """
@@ -126,7 +126,7 @@ def _affine(points: Numbers) -> Numbers:
 
 
 def _cone(k: int, ends: dict[int, float]) -> Numbers:
-    """(4, 3 k) the rows of |sum of points| <= number, as the solver wants them: right - rows x in the cone."""
+    """(4, 3 k) the rows of |sum of points| <= number; the solver takes right - rows x to be in the cone."""
     block = np.zeros((4, 3 * k))
     for point, sign in ends.items():
         block[1:, 3 * point : 3 * point + 3] = -sign * np.eye(3)

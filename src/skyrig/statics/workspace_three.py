@@ -16,6 +16,7 @@ from skyrig.algebra import cross, dot
 from skyrig.checks import Numbers
 from skyrig.statics.curvature import curvature, turning
 from skyrig.statics.inverse import Limits
+from skyrig.statics.push import UNDER, push_shares
 from skyrig.statics.stability import mass_matrix
 from skyrig.statics.team import Pose, Team
 from skyrig.statics.three import Frame
@@ -59,14 +60,25 @@ def rooms_of(
         "low": np.asarray(limits.tension_min or 0.0),
         "high": np.asarray(most),
         "sine": np.asarray(np.sin(limits.elevation)),
+        "push": np.asarray(limits.push),
+        "shares": _turned_shares(team, pose),
     }
     found, tension = _compiled({name: jnp.asarray(value) for name, value in numbers.items()}, samples.T)
     rooms = {name: np.asarray(values) for name, values in found.items()}
     if not np.isfinite(most):
         del rooms["tension below its most"]
+        del rooms[f"tension below its most{UNDER}"]
+    if not limits.push:
+        rooms = {name: values for name, values in rooms.items() if not name.endswith(UNDER)}
     if not limits.stable:
         del rooms["squared natural frequency over gravity by length"]
     return rooms, np.asarray(tension).T
+
+
+def _turned_shares(team: Team, pose: Pose) -> Numbers:
+    """(n, 3, 3) of `push_shares`, world frame."""
+    rows = turn(pose.attitude[None], np.eye(3))  # the body's axes
+    return np.einsum("pa,npq,qb->nab", rows, push_shares(team), rows)
 
 
 @jax.jit
@@ -90,6 +102,14 @@ def _compiled(it: dict[str, Array], coordinates: Array) -> tuple[dict[str, Array
         "distance of vehicles from others' cables": _clear(it, arms, unit, places) / length,
         "tension below its most": (it["high"] - tension).min(0) / weight,
         "squared natural frequency over gravity by length": _softest(it, unit, force) * it["unit"] + 1e-9,
+    }
+    loses = jnp.einsum("nab,ans->bns", it["shares"], unit)
+    loses = it["push"] * jnp.sqrt(dot(loses, loses))
+    gains = it["push"] * jnp.linalg.norm(it["shares"], ord=2, axis=(1, 2))[:, None]
+    rooms |= {
+        f"tension above its least{UNDER}": (tension - loses - it["low"]).min(0) / weight,
+        f"thrust{UNDER}": (spare - gains).min(0) / weight,
+        f"tension below its most{UNDER}": (it["high"] - tension - gains).min(0) / weight,
     }
     return rooms, tension
 
