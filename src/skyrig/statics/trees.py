@@ -1,4 +1,4 @@
-"""Two trees of states that grow towards each other: RRT-Connect (Kuffner and LaValle 2000), and cuts."""
+"""Two trees of states that grow towards each other (RRT-Connect, Kuffner and LaValle 2000), cuts, corners."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ STRIDE = 0.4
 """Length of a branch (m, rad, weights)."""
 CUTS = 60
 """Straight cuts that are tried."""
+CORNERS = 3
+"""How often every corner is cut off (Chaikin 1974)."""
 
 
 class Tree:
@@ -70,7 +72,7 @@ def connect(course: Course, first: Stop, last: Stop, rng: np.random.Generator) -
         end, met = other.grow(course, one.states[at], whole=True)
         if met:
             way = [*reversed(one.back(at)), *other.back(end)[1:]]
-            return _cut(course, way[::-1] if swapped else way, rng)
+            return _rounded(course, _cut(course, way[::-1] if swapped else way, rng))
         trees, swapped = (other, one), not swapped
     return None
 
@@ -110,4 +112,17 @@ def _cut(course: Course, way: list[Stop], rng: np.random.Generator) -> list[Stop
             way = way[:k] + way[k + 1 :]
         else:
             k += 1
+    return way
+
+
+def _rounded(course: Course, way: list[Stop]) -> list[Stop]:
+    """Without sharp corners: each gives way to two blunter ones, where the way between these is allowed."""
+    for _ in range(CORNERS):
+        new = [way[0]]
+        for before, corner, after in zip(way, way[1:], way[2:], strict=False):
+            first, last = (
+                Stop(*(each[0] for each in along(corner, end, np.array([0.25])))) for end in (before, after)
+            )
+            new += [first, last] if course.passable(first, last) else [corner]
+        way = [*new, way[-1]]
     return way
