@@ -36,7 +36,7 @@ def push_shares(team: Team) -> Numbers:
     grasp = np.concatenate([np.tile(np.eye(3), (1, n)), np.hstack(list(across(team.attachment)))])[:f]
     if np.linalg.matrix_rank(grasp, tol=1e-9) < f:
         raise InputError("a push needs attachments that do not lie on one line: the payload would turn.")
-    return -np.linalg.pinv(grasp)[:, :3].reshape(n, 3, 3)
+    return np.asarray(-np.linalg.pinv(grasp), float)[:, :3].reshape(n, 3, 3)
 
 
 def push_room(
