@@ -59,6 +59,10 @@ class Rigid(Problem):
     weights: Weights
     scale: Float[Array, ""]
     """Factor on the cost of a stage, beside the end's."""
+    approach: Float[Array, ""]
+    """At the end of the horizon errors should die out at this rate (1/s)."""
+    push: Float[Array, "3"]
+    """Acceleration that nobody planned, as it was observed, world frame (m/s^2)."""
 
     def moved(self, x: Array, d: Array) -> Array:
         """A state moved by a tangent vector."""
@@ -76,6 +80,16 @@ class Rigid(Problem):
         """How far a state is from where it should be."""
         turned = bodies.attitude_error(aim.state[ATTITUDE], x[ATTITUDE])
         return jnp.concatenate([x[:6] - aim.state[:6], turned, x[RATE] - aim.state[RATE]])
+
+
+    def unplanned(self) -> Float[Array, "3"]:
+        """Gravity, and whatever else accelerates it (m/s^2)."""
+        return self.push.at[2].add(-self.gravity)
+
+    def at_end(self, error: Float[Array, "12"]) -> Float[Array, "12"]:
+        """Errors at the end of the horizon: speeds count from those at which errors die out."""
+        away = jnp.concatenate([error[:3], jnp.zeros(3, error.dtype)])
+        return error + self.approach * jnp.concatenate([away[3:], away[:3], jnp.zeros(6, error.dtype)])
 
 
 class Vehicle(Rigid):
@@ -99,8 +113,8 @@ class Vehicle(Rigid):
             pull = -stage.tension * along / jnp.sqrt(jnp.sum(along * along))
             force = rotation[:, 2] * u[0] + pull
             torque = u[1:] + cross(self.hook, rotation.T @ pull)
-            down = jnp.zeros(3, x.dtype).at[2].set(self.gravity)
-            return bodies.rate_of_change(x, force / self.mass - down, torque, self.inertia, self.inverse_inertia)
+            acceleration = force / self.mass + self.unplanned()
+            return bodies.rate_of_change(x, acceleration, torque, self.inertia, self.inverse_inertia)
 
         return bodies.runge_kutta(derivative, x, self.step)
 
@@ -112,7 +126,8 @@ class Vehicle(Rigid):
 
     def final(self, x: Array, stage: VehicleStage) -> tuple[Array, Array]:
         """The same without efforts."""
-        return self._at(x, stage, self.weights.final)
+        r, weight = self._at(x, stage, self.weights.final)
+        return jnp.concatenate([self.at_end(r[:12]), r[12:]]), weight
 
     def _at(self, x: Array, stage: VehicleStage, weights: Array) -> tuple[Array, Array]:
         along = x[POSITION] + rotation_matrix(x[ATTITUDE]) @ self.hook - stage.tied
@@ -152,8 +167,7 @@ class Load(Rigid):
             along = stage.hooks - x[POSITION] - self.attachment @ rotation.T
             pull = u[:, None] * along / jnp.sqrt(jnp.sum(along * along, 1, keepdims=True))
             torque = jnp.sum(cross(self.attachment.T, (pull @ rotation).T), 1)
-            down = jnp.zeros(3, x.dtype).at[2].set(self.gravity)
-            acceleration = jnp.sum(pull, 0) / self.mass - down
+            acceleration = jnp.sum(pull, 0) / self.mass + self.unplanned()
             return bodies.rate_of_change(x, acceleration, torque, self.inertia, self.inverse_inertia)
 
         return bodies.runge_kutta(derivative, x, self.step)
@@ -184,7 +198,8 @@ class Load(Rigid):
 
     def final(self, x: Array, stage: LoadStage) -> tuple[Array, Array]:
         """The same without tensions."""
-        return self._at(x, stage, self.weights.final)
+        r, weight = self._at(x, stage, self.weights.final)
+        return jnp.concatenate([self.at_end(r[:12]), r[12:]]), weight
 
     def _at(self, x: Array, stage: LoadStage, weights: Array) -> tuple[Array, Array]:
         along = stage.hooks - self.ends(x)
