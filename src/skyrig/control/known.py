@@ -125,6 +125,12 @@ CONTROLLERS: dict[str, Known] = {
         {"full": _MPC},
         mechanisms=_ON_CABLES,
     ),
+    "mpc-central": Known(
+        "the same, one planner for all: slower, to compare with",
+        "skyrig.control.mpc.building:central",
+        {"full": tuple(name for name in _MPC if name not in ("sweeps", "parallel", "deaf_from", "deaf_until"))},
+        mechanisms=_ON_CABLES,
+    ),
     OPEN_LOOP: Known("nobody: thrusts and moments are held as a table says", None, {}, None),
 }
 """By name; a new controller is one file, one builder and one entry here."""

@@ -81,7 +81,6 @@ class Rigid(Problem):
         turned = bodies.attitude_error(aim.state[ATTITUDE], x[ATTITUDE])
         return jnp.concatenate([x[:6] - aim.state[:6], turned, x[RATE] - aim.state[RATE]])
 
-
     def unplanned(self) -> Float[Array, "3"]:
         """Gravity, and whatever else accelerates it (m/s^2)."""
         return self.push.at[2].add(-self.gravity)
@@ -106,17 +105,20 @@ class Vehicle(Rigid):
 
     def advance(self, x: Array, u: Array, stage: VehicleStage) -> Array:
         """One step of the horizon, pulled by the cable as told."""
+        return bodies.runge_kutta(lambda x: self.derivative(x, u, stage.tied, stage.tension), x, self.step)
 
-        def derivative(x: Array) -> Array:
-            rotation = rotation_matrix(x[ATTITUDE])
-            along = x[POSITION] + rotation @ self.hook - stage.tied
-            pull = -stage.tension * along / jnp.sqrt(jnp.sum(along * along))
-            force = rotation[:, 2] * u[0] + pull
-            torque = u[1:] + cross(self.hook, rotation.T @ pull)
-            acceleration = force / self.mass + self.unplanned()
-            return bodies.rate_of_change(x, acceleration, torque, self.inertia, self.inverse_inertia)
+    def derivative(self, x: Array, u: Array, tied: Array, tension: Array) -> Float[Array, "13"]:
+        """Of the state, while the cable pulls with `tension` (N) towards where it is tied."""
+        rotation = rotation_matrix(x[ATTITUDE])
+        along = x[POSITION] + rotation @ self.hook - tied
+        pull = -tension * along / jnp.sqrt(jnp.sum(along * along))
+        acceleration = (rotation[:, 2] * u[0] + pull) / self.mass + self.unplanned()
+        torque = u[1:] + cross(self.hook, rotation.T @ pull)
+        return bodies.rate_of_change(x, acceleration, torque, self.inertia, self.inverse_inertia)
 
-        return bodies.runge_kutta(derivative, x, self.step)
+    def upper_end(self, x: Array) -> Float[Array, "3"]:
+        """Where its cable hangs on it, world frame (m)."""
+        return x[POSITION] + rotation_matrix(x[ATTITUDE]) @ self.hook
 
     def residual(self, x: Array, u: Array, stage: VehicleStage) -> tuple[Array, Array]:
         """Errors, efforts, the cable's length, and what it comes too near to."""
@@ -130,7 +132,7 @@ class Vehicle(Rigid):
         return jnp.concatenate([self.at_end(r[:12]), r[12:]]), weight
 
     def _at(self, x: Array, stage: VehicleStage, weights: Array) -> tuple[Array, Array]:
-        along = x[POSITION] + rotation_matrix(x[ATTITUDE]) @ self.hook - stage.tied
+        along = self.upper_end(x) - stage.tied
         long = jnp.sqrt(jnp.sum(along * along)) - self.length
         near = jnp.concatenate([stage.others, stage.obstacles])[:, :2] - x[:2]
         close = jnp.maximum(self.apart - jnp.sqrt(jnp.sum(near * near, 1) + 1e-9), 0.0)
@@ -161,16 +163,16 @@ class Load(Rigid):
 
     def advance(self, x: Array, u: Array, stage: LoadStage) -> Array:
         """One step of the horizon, each cable pulling towards where its vehicle will be."""
+        return bodies.runge_kutta(lambda x: self.derivative(x, u, stage.hooks), x, self.step)
 
-        def derivative(x: Array) -> Array:
-            rotation = rotation_matrix(x[ATTITUDE])
-            along = stage.hooks - x[POSITION] - self.attachment @ rotation.T
-            pull = u[:, None] * along / jnp.sqrt(jnp.sum(along * along, 1, keepdims=True))
-            torque = jnp.sum(cross(self.attachment.T, (pull @ rotation).T), 1)
-            acceleration = jnp.sum(pull, 0) / self.mass + self.unplanned()
-            return bodies.rate_of_change(x, acceleration, torque, self.inertia, self.inverse_inertia)
-
-        return bodies.runge_kutta(derivative, x, self.step)
+    def derivative(self, x: Array, u: Array, hooks: Array) -> Float[Array, "13"]:
+        """Of the state, while cables pull with `u` (N) towards their hooks."""
+        rotation = rotation_matrix(x[ATTITUDE])
+        along = hooks - x[POSITION] - self.attachment @ rotation.T
+        pull = u[:, None] * along / jnp.sqrt(jnp.sum(along * along, 1, keepdims=True))
+        torque = jnp.sum(cross(self.attachment.T, (pull @ rotation).T), 1)
+        acceleration = jnp.sum(pull, 0) / self.mass + self.unplanned()
+        return bodies.rate_of_change(x, acceleration, torque, self.inertia, self.inverse_inertia)
 
     def point(self, x: Array) -> Float[Array, "13"]:
         """The state of the point whose motion counts."""

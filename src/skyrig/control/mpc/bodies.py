@@ -38,14 +38,15 @@ def rate_of_change(
     return jnp.concatenate([x[VELOCITY], acceleration, attitude_rate(x[ATTITUDE], x[RATE]), spin])
 
 
-def runge_kutta(derivative: Callable[[Array], Array], x: Array, step: Array) -> Array:
-    """One step of RK4, the attitude brought back to length one."""
+def runge_kutta(derivative: Callable[[Array], Array], x: Float[Array, "... 13"], step: Array) -> Array:
+    """One step of RK4 of one body or several, attitudes brought back to length one."""
     k1 = derivative(x)
     k2 = derivative(x + step / 2 * k1)
     k3 = derivative(x + step / 2 * k2)
     k4 = derivative(x + step * k3)
     after = x + step / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-    return after.at[ATTITUDE].set(normalised(after[ATTITUDE]))
+    level = normalised(jnp.moveaxis(after[..., ATTITUDE], -1, 0))
+    return after.at[..., ATTITUDE].set(jnp.moveaxis(level, 0, -1))
 
 
 def attitude_error(wanted: Float[Array, "4"], actual: Float[Array, "4"]) -> Float[Array, "3"]:

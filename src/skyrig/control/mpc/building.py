@@ -22,13 +22,29 @@ WHOLE = {"horizon": (10, 2, 50), "sweeps": (3, 1, 20), "turns": (2, 1, 20)}
 """Gains that are whole numbers: default, least, most."""
 
 
+Given = Mapping[str, Any] | None
+
+
 def distributed(
-    rig: OnCables, airframes: Sequence[Airframe], gains: Mapping[str, Any] | None, flavour: str, clock: Clock
+    rig: OnCables, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock
 ) -> Controller:
     """Every vehicle and the load plan by themselves."""
     given = dict(gains or {})
-    whole = {name: _whole(name, given.pop(name, limits[0]), limits) for name, limits in WHOLE.items()}
     order = ORDERS[_whole("parallel", given.pop("parallel", 0), (0, 0, 1))]
+    return _built(rig, airframes, given, order, clock)
+
+
+def central(
+    rig: OnCables, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock
+) -> Controller:
+    """One planner plans for all."""
+    return _built(rig, airframes, {"sweeps": 1, **(gains or {})}, "central", clock)
+
+
+def _built(
+    rig: OnCables, airframes: Sequence[Airframe], given: dict[str, Any], order: str, clock: Clock
+) -> DistributedMpc:
+    whole = {name: _whole(name, given.pop(name, limits[0]), limits) for name, limits in WHOLE.items()}
     n, gravity = rig.count, float(rig.gravity)
     weight = float(rig.payload_mass) * gravity
     share = weight_shares(np.asarray(rig.attachment), weight)
@@ -60,7 +76,7 @@ def distributed(
         internal=spreading(np.asarray(rig.attachment), weight, lean),
         least=as_jax(np.concatenate([low[None], -moment])),
         most=as_jax(np.concatenate([able[None], moment])),
-        least_tension=as_jax(np.asarray(values.pop("least_pull")) * weight / n),
+        least_tension=as_jax(np.full(n, float(concrete(values.pop("least_pull"))) * weight / n)),
         most_tension=as_jax(np.maximum(2 * able, 4 * share)),
         deaf=as_jax(times),
         obstacles=as_jax(np.zeros((0, 3))),

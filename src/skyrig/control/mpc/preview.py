@@ -98,4 +98,3 @@ def _wanted(model: Any, payload: Sample) -> Preview:
     return Preview(
         times_first(load, 1), times_first(tension, 1), times_first(vehicles, 2), times_first(effort, 2)
     )
-

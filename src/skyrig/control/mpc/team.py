@@ -2,8 +2,9 @@
 
 In one sweep all vehicles plan at once, each with the load's plan and the other vehicles' plans as last told;
 then the load plans with the vehicles' new plans (order 'serial'), or all plan at once with the old ones
-('parallel'). What an agent knows of the others is what it was told, so that lost messages can be flown: whoever
-hears nothing goes on with the last plan it was told, moved on in time.
+('parallel'). For comparison one planner may plan for all ('central'). What an agent knows of the others is
+what it was told, so that lost messages can be flown: whoever hears nothing goes on with the last plan it was
+told, moved on in time.
 """
 
 from __future__ import annotations
@@ -16,12 +17,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from skyrig.algebra import rotation_matrix
 from skyrig.control.mpc.agents import Aim, Load, LoadStage, Vehicle, VehicleStage
-from skyrig.control.mpc.bodies import ATTITUDE
+from skyrig.control.mpc.joint import Joint, JointStage
 from skyrig.control.mpc.solver import Bounds, Plan, solve
 
-ORDERS = ("serial", "parallel")
+ORDERS = ("serial", "parallel", "central")
 
 
 class Told(eqx.Module):
@@ -97,6 +97,8 @@ class Team(eqx.Module):
             guess: Plans to begin with.
             deaf: Vehicles that neither hear nor are heard now.
         """
+        if self.order == "central":
+            return self._together(vehicles, load, vehicle_aims, load_aim, guess)
 
         def sweep(plans: Plans, _: None) -> tuple[Plans, Array]:
             craft = self._vehicles(vehicles, vehicle_aims, plans)
@@ -129,10 +131,46 @@ class Team(eqx.Module):
         return jax.vmap(own)(self.vehicles, self.thrusts, start, stages, plans.vehicles)
 
     def _load(self, start: Array, aim: Aim, plans: Plans, known: Array) -> Plan:
-        rotation = jax.vmap(jax.vmap(lambda x: rotation_matrix(x[ATTITUDE])))(known)
-        hooks = known[..., :3] + jnp.einsum("nkij,nj->nki", rotation, self.vehicles.hook)
+        hooks = jax.vmap(lambda own, states: jax.vmap(own.upper_end)(states))(self.vehicles, known)
         stages = LoadStage(aim, jnp.moveaxis(hooks, 0, 1))
         return solve(self.load, self.tensions, start, stages, plans.load, self.turns)
+
+    def _together(
+        self, vehicles: Array, load: Array, vehicle_aims: Aim, load_aim: Aim, guess: Plans
+    ) -> tuple[Plans, Array]:
+        """One plan for everybody."""
+        joint = Joint(self.vehicles, self.load)
+        rows = load_aim.state.shape[0]
+        fixed = jnp.broadcast_to(self.obstacles, (rows, *self.obstacles.shape))
+        stages = JointStage(
+            jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, 1), vehicle_aims), load_aim, fixed
+        )
+        bounds = Bounds(
+            jnp.concatenate([self.thrusts.low.reshape(-1), self.tensions.low]),
+            jnp.concatenate([self.thrusts.high.reshape(-1), self.tensions.high]),
+            self.tensions.barrier,
+        )
+        before = jax.tree.map(_beside, guess.vehicles, guess.load)
+        start = jnp.concatenate([vehicles.reshape(-1), load])
+        found = solve(joint, bounds, start, stages, before, self.turns)
+        count = self.count
+
+        leaves = (found.states, found.inputs, found.low_dual, found.high_dual)
+        split = [count * size for size in (13, 4, 4, 4)]
+        own = [
+            jnp.moveaxis(leaf[:, :at].reshape(rows_, count, -1), 1, 0)
+            for leaf, at, rows_ in zip(leaves, split, map(len, leaves), strict=True)
+        ]
+        craft = Plan(*own, jnp.broadcast_to(found.change, (count,)))
+        cargo = Plan(*(leaf[:, at:] for leaf, at in zip(leaves, split, strict=True)), found.change)
+        return Plans(craft, cargo, heard(craft, cargo)), _change(guess, craft, cargo)
+
+
+def _beside(vehicles: Array, load: Array) -> Array:
+    """The vehicles' rows (n, N, ...) and the load's (N, ...) as rows of one plan."""
+    if load.ndim == 0:
+        return load
+    return jnp.concatenate([jnp.moveaxis(vehicles, 0, 1).reshape(len(load), -1), load], 1)
 
 
 def heard(vehicles: Plan, load: Plan) -> Told:
