@@ -128,7 +128,11 @@ CONTROLLERS: dict[str, Known] = {
     "mpc-central": Known(
         "the same, one planner for all: slower, to compare with",
         "skyrig.control.mpc.building:central",
-        {"full": tuple(name for name in _MPC if name not in ("sweeps", "parallel", "deaf_from", "deaf_until"))},
+        {
+            "full": tuple(
+                name for name in _MPC if name not in ("sweeps", "parallel", "deaf_from", "deaf_until")
+            )
+        },
         mechanisms=_ON_CABLES,
     ),
     OPEN_LOOP: Known("nobody: thrusts and moments are held as a table says", None, {}, None),

@@ -20,16 +20,16 @@ from skyrig.control.mpc.solver import Problem
 class Weights(eqx.Module):
     """Of one agent's errors: position, velocity, attitude, rate (12), and of its inputs."""
 
-    stage: Float[Array, "12 ..."]
-    final: Float[Array, "12 ..."]
-    effort: Float[Array, "nu ..."]
+    stage: Float[Array, "..."]  # (12)
+    final: Float[Array, "..."]  # (12)
+    effort: Float[Array, "..."]  # (nu)
 
 
 class Aim(eqx.Module):
     """Where an agent would like to be at a stage."""
 
-    state: Float[Array, "... 13"]
-    effort: Float[Array, "... nu"]
+    state: Float[Array, "..."]  # (13)
+    effort: Float[Array, "..."]  # (nu)
     """What inputs it would like."""
 
 
@@ -37,31 +37,31 @@ class VehicleStage(eqx.Module):
     """What a vehicle knows of a stage."""
 
     aim: Aim
-    tied: Float[Array, "... 3"]
+    tied: Float[Array, "..."]  # (3)
     """Where its cable will end at the load, world frame (m)."""
     tension: Float[Array, "..."]
     """How hard that cable will pull (N)."""
-    others: Float[Array, "... m 3"]
+    others: Float[Array, "..."]  # (m, 3)
     """Where the others will be (m)."""
-    obstacles: Float[Array, "... k 3"]
+    obstacles: Float[Array, "..."]  # (k, 3)
     """Axes of upright obstacles, given by one point each (m)."""
 
 
 class Rigid(Problem):
     """An agent that is one rigid body."""
 
-    mass: Float[Array, ""]
-    inertia: Float[Array, "3 3"]
-    inverse_inertia: Float[Array, "3 3"]
-    gravity: Float[Array, ""]
-    step: Float[Array, ""]
+    mass: Float[Array, "..."]
+    inertia: Float[Array, "..."]  # (3, 3)
+    inverse_inertia: Float[Array, "..."]  # (3, 3)
+    gravity: Float[Array, "..."]
+    step: Float[Array, "..."]
     """Of the horizon (s)."""
     weights: Weights
-    scale: Float[Array, ""]
+    scale: Float[Array, "..."]
     """Factor on the cost of a stage, beside the end's."""
-    approach: Float[Array, ""]
+    approach: Float[Array, "..."]
     """At the end of the horizon errors should die out at this rate (1/s)."""
-    push: Float[Array, "3"]
+    push: Float[Array, "..."]  # (3)
     """Acceleration that nobody planned, as it was observed, world frame (m/s^2)."""
 
     def moved(self, x: Array, d: Array) -> Array:
@@ -94,13 +94,13 @@ class Rigid(Problem):
 class Vehicle(Rigid):
     """A vehicle on its cable: thrust (N) and moment (N m) are its inputs."""
 
-    hook: Float[Array, "3"]
+    hook: Float[Array, "..."]  # (3)
     """Where its cable is tied, from its centre of mass (m)."""
-    length: Float[Array, ""]
-    softness: Float[Array, ""]
-    apart: Float[Array, ""]
+    length: Float[Array, "..."]
+    softness: Float[Array, "..."]
+    apart: Float[Array, "..."]
     """Least distance of axes from other vehicles and obstacles, seen from above (m)."""
-    shy: Float[Array, ""]
+    shy: Float[Array, "..."]
     """Weight of coming nearer than that (1/m^2)."""
 
     def advance(self, x: Array, u: Array, stage: VehicleStage) -> Array:
@@ -145,18 +145,18 @@ class LoadStage(eqx.Module):
     """What the load knows of a stage."""
 
     aim: Aim
-    hooks: Float[Array, "... n 3"]
+    hooks: Float[Array, "..."]  # (n, 3)
     """Where the vehicles' ends of the cables will be (m)."""
 
 
 class Load(Rigid):
     """The load under its vehicles: its inputs are the cables' tensions (N)."""
 
-    attachment: Float[Array, "n 3"]
+    attachment: Float[Array, "..."]  # (n, 3)
     """Where cables are tied, from its centre of mass (m)."""
-    length: Float[Array, " n"]
-    softness: Float[Array, ""]
-    centre: Float[Array, "3"]
+    length: Float[Array, "..."]  # (n)
+    softness: Float[Array, "..."]
+    centre: Float[Array, "..."]  # (3)
     """The point of the load whose motion counts, from its centre of mass (m)."""
     own_frame: bool = eqx.field(static=True)
     """Whether velocities are compared in the load's own frame, as the public code of Auto-Multilift does."""

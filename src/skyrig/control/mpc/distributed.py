@@ -69,9 +69,9 @@ class MpcMemory(eqx.Module):
     """What is kept from tick to tick."""
 
     plans: Plans
-    push: Float[Array, "n+1 3"]
+    push: Float[Array, "..."]  # (n+1, 3)
     """Observed accelerations that nobody planned, the load's last (m/s^2)."""
-    expected: Float[Array, "n+1 3"]
+    expected: Float[Array, "..."]  # (n+1, 3)
     """Velocities that were planned for this tick (m/s)."""
     tick: Int[Array, ""]
     change: Float[Array, ""]

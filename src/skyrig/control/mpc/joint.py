@@ -19,7 +19,7 @@ class JointStage(eqx.Module):
     vehicles: Aim
     """n behind the stages."""
     load: Aim
-    obstacles: Float[Array, "... k 3"]
+    obstacles: Float[Array, "..."]  # (k, 3)
 
 
 class Joint(Problem):
@@ -84,7 +84,7 @@ class Joint(Problem):
         return known, LoadStage(stage.load, jax.vmap(Vehicle.upper_end)(self.vehicles, craft))
 
 
-def _bodies(x: Array) -> Float[Array, "n+1 13"]:
+def _bodies(x: Array) -> Float[Array, "m 13"]:
     return x.reshape(-1, bodies.STATES)
 
 

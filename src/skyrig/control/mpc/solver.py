@@ -59,12 +59,12 @@ class Problem(eqx.Module):
 class Plan(eqx.Module):
     """States and inputs over the horizon."""
 
-    states: Float[Array, "N+1 nx"]
-    inputs: Float[Array, "N nu"]
-    low_dual: Float[Array, "N nu"]
+    states: Float[Array, "..."]  # (N+1, nx)
+    inputs: Float[Array, "..."]  # (N, nu)
+    low_dual: Float[Array, "..."]  # (N, nu)
     """How hard the lower bounds push."""
-    high_dual: Float[Array, "N nu"]
-    change: Float[Array, ""]
+    high_dual: Float[Array, "..."]  # (N, nu)
+    change: Float[Array, "..."]
     """Largest change of an input that the last turn still asked for, as a share of its range: small where
     the plan has converged."""
 
@@ -87,9 +87,9 @@ class Plan(eqx.Module):
 class Bounds(eqx.Module):
     """Of the inputs, and how soft they are."""
 
-    low: Float[Array, " nu"]
-    high: Float[Array, " nu"]
-    barrier: Float[Array, ""]
+    low: Float[Array, "..."]  # (nu)
+    high: Float[Array, "..."]  # (nu)
+    barrier: Float[Array, "..."]
     """Weight of the logarithmic barrier: the cost that bounds are smoothed by."""
 
     def inside(self, u: Array) -> Array:

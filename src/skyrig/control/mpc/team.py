@@ -27,11 +27,11 @@ ORDERS = ("serial", "parallel", "central")
 class Told(eqx.Module):
     """The last plans that were heard."""
 
-    load_states: Float[Array, "n N+1 13"]
+    load_states: Float[Array, "..."]  # (n, N+1, 13)
     """Of the load, as each vehicle knows it."""
-    tensions: Float[Array, "n N"]
+    tensions: Float[Array, "..."]  # (n, N)
     """Of each vehicle's own cable, as it knows them (N)."""
-    vehicle_states: Float[Array, "n N+1 13"]
+    vehicle_states: Float[Array, "..."]  # (n, N+1, 13)
     """Of the vehicles, as all others know them."""
 
 
@@ -61,7 +61,7 @@ class Team(eqx.Module):
     thrusts: Bounds
     """Of the vehicles' inputs, n in front."""
     tensions: Bounds
-    obstacles: Float[Array, "k 3"]
+    obstacles: Float[Array, "..."]  # (k, 3)
     sweeps: int = eqx.field(static=True)
     turns: int = eqx.field(static=True)
     """Of every agent in a sweep."""
