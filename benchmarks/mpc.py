@@ -2,8 +2,8 @@
 
     python benchmarks/mpc.py [--rounds 300]
 
-Each row is one compiled call of the controller, as a control period has it, on a flight round a circle: median
-and 99th percentile of its wall time, and CPU time per call, in one process.
+Each row is one compiled call of the controller, as a control period has it, on a flight round a circle:
+median and 99th percentile of its wall time, and CPU time per call, in one process.
 """
 
 from __future__ import annotations

@@ -61,7 +61,9 @@ def ours() -> Flown:
     flight = fly(scenario)
     times = np.arange(round(DURATION / 0.02)) * 0.02
     index = np.clip(np.searchsorted(flight.times, times - 1e-9), 0, len(flight.times) - 1)
-    wanted = scenario.motions.payload.sample(times)
+    path = scenario.motions.payload
+    assert path is not None
+    wanted = path.sample(times)
     tension = np.asarray(flight.cables.tension)[index]
     planned = np.full(tension.shape, np.nan)
     place, turned = (np.asarray(it)[index] for it in (flight.payload.position, flight.payload.attitude))
@@ -148,9 +150,8 @@ def _drawn(rows: Sequence[tuple[str, Flown]], out: Path) -> bytes:
     from skyrig.flight.plots import COLOURS, STYLE
 
     stream = io.BytesIO()
-    np.savez_compressed(
-        stream, **{f"row_{k}": np.column_stack([it.times, it.error]) for k, (_, it) in enumerate(rows)}
-    )
+    errors = np.stack([it.error for _, it in rows])
+    np.savez_compressed(stream, times=rows[0][1].times, errors=errors)
     write_whole(out / NAME / "figure-01.npz", stream.getvalue())
     with matplotlib.rc_context(STYLE | {"figure.constrained_layout.use": True}):
         figure = Figure(figsize=(6.4, 3.2))
@@ -165,7 +166,8 @@ def _drawn(rows: Sequence[tuple[str, Flown]], out: Path) -> bytes:
             axis.plot(it.times, np.linalg.norm(it.error, axis=1), color=colour, linewidth=width, label=label)
         axis.set_xlabel("time (s)")
         axis.set_ylabel("error (m)")
-        axis.legend(loc="upper right")
+        axis.set_ylim(0.0, 1.15 * max(np.linalg.norm(rows[k][1].error, axis=1).max() for _, k, _, _ in shown))
+        axis.legend(loc="upper right", ncols=3)
         drawn = io.BytesIO()
         figure.savefig(drawn, format="png", dpi=120)
     return drawn.getvalue()

@@ -38,7 +38,9 @@ def rate_of_change(
     return jnp.concatenate([x[VELOCITY], acceleration, attitude_rate(x[ATTITUDE], x[RATE]), spin])
 
 
-def runge_kutta(derivative: Callable[[Array], Array], x: Float[Array, "... 13"], step: Array | float) -> Array:
+def runge_kutta(
+    derivative: Callable[[Array], Array], x: Float[Array, "... 13"], step: Array | float
+) -> Array:
     """One step of RK4 of one body or several, attitudes brought back to length one."""
     k1 = derivative(x)
     k2 = derivative(x + step / 2 * k1)

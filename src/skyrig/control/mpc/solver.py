@@ -80,8 +80,13 @@ class Plan(eqx.Module):
         def shifted(leaf: Array) -> Array:
             return jnp.concatenate([leaf[1:], leaf[-1:]])
 
-        kept = map(shifted, (self.states, self.inputs, self.low_dual, self.high_dual))
-        return Plan(*kept, self.change)
+        return Plan(
+            states=shifted(self.states),
+            inputs=shifted(self.inputs),
+            low_dual=shifted(self.low_dual),
+            high_dual=shifted(self.high_dual),
+            change=self.change,
+        )
 
 
 class Bounds(eqx.Module):

@@ -9,6 +9,7 @@ told, moved on in time.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -155,14 +156,22 @@ class Team(eqx.Module):
         found = solve(joint, bounds, start, stages, before, self.turns)
         count = self.count
 
-        leaves = (found.states, found.inputs, found.low_dual, found.high_dual)
-        split = [count * size for size in (13, 4, 4, 4)]
-        own = [
-            jnp.moveaxis(leaf[:, :at].reshape(rows_, count, -1), 1, 0)
-            for leaf, at, rows_ in zip(leaves, split, map(len, leaves), strict=True)
-        ]
-        craft = Plan(*own, jnp.broadcast_to(found.change, (count,)))
-        cargo = Plan(*(leaf[:, at:] for leaf, at in zip(leaves, split, strict=True)), found.change)
+        def own(leaf: Array, size: int) -> Array:
+            return jnp.moveaxis(leaf[:, : count * size].reshape(len(leaf), count, size), 1, 0)
+
+        def rest(leaf: Array, size: int) -> Array:
+            return leaf[:, count * size :]
+
+        def part(take: Callable[[Array, int], Array], change: Array) -> Plan:
+            return Plan(
+                states=take(found.states, 13),
+                inputs=take(found.inputs, 4),
+                low_dual=take(found.low_dual, 4),
+                high_dual=take(found.high_dual, 4),
+                change=change,
+            )
+
+        craft, cargo = part(own, jnp.broadcast_to(found.change, (count,))), part(rest, found.change)
         return Plans(craft, cargo, heard(craft, cargo)), _change(guess, craft, cargo)
 
 
