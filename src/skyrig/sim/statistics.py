@@ -17,8 +17,10 @@ from jaxtyping import Array
 
 from skyrig.algebra import dot, multiply
 from skyrig.contacts import NONE, Outlines, may_touch, touching, vehicles_apart
+from skyrig.elements.pushes import picked
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.layout import carried
+from skyrig.sim.driver import Nothing, Stepped, for_flights
 from skyrig.sim.events import REARM
 from skyrig.sim.log import OK, Log
 from skyrig.sim.plant import Plant, PlantState
@@ -303,6 +305,52 @@ class Statistics(eqx.Module):
         """With cables cut at `time` (s)."""
         gone = self.turned(jnp.zeros_like(self.taut), cables, time)
         return eqx.tree_at(lambda it: it.severed, gone, self.severed | cables)
+
+
+class Summed(Nothing):
+    """The reducer that keeps statistics of a batch of flights; steps in front of its arrays, flights last."""
+
+    shapes: Outlines
+    """What bodies look like and where they may be."""
+    wanted: ReferencePoint
+    """Where bodies shall be at the end of each step."""
+    fresh: Any
+    """Whether each step is the first after the inputs changed."""
+    first: Array
+    """Whether the first step is the flight's first instant."""
+
+    def going(self, kept: Statistics) -> Array:
+        """Flights that go on."""
+        return kept.alive
+
+    def __call__(
+        self, kept: Statistics, plant: Plant, pilot: Any, stepped: Stepped
+    ) -> tuple[Statistics, Log]:
+        """The statistics after one more step, and an empty log."""
+        index, turn, acts, state, effort, memory, log = stepped
+        later = ~(self.first & (index == 0))
+        dt = jnp.where(kept.alive, turn.dt, -1.0)
+        end = turn.time + jnp.maximum(turn.dt, 0.0)
+        cut = None if acts is None else acts.switch.get("cut")
+        if cut is not None:
+            due = (turn.act >= 0) & kept.alive
+            kept = for_flights(
+                due, lambda it: it.cut(picked(cut, jnp.maximum(turn.act, 0)) & due, turn.time), kept
+            )
+        kept, log = kept.noted(log, turn.time, later)
+        signals = plant.rig.signals(end, state.rig, plant.loads(end, state, effort))
+        kept = kept.stepped(
+            plant.bodies(state),
+            signals,
+            jax.tree.map(lambda leaf: leaf[index], self.wanted),
+            self.shapes,
+            dt,
+            end,
+            memory.made.saturated,
+            self.fresh[index],
+            log.trouble,
+        )
+        return choose(later, kept, kept.begun(signals)), log
 
 
 def _height(bodies: dict[str, Bodies]) -> Array | None:
