@@ -126,7 +126,8 @@ def _flown(
         now = jax.tree.map(lambda leaf: jax.lax.dynamic_index_in_dim(leaf, index, keepdims=False), ticks)
         numbers = None if shake is None else jnp.moveaxis(shake[:, index], 0, -1)
         memory = in_one_kernel(now.count >= 0, _decided, batch, carry, now, numbers)
-        plan = Plan(*now.steps, batch.acts)
+        it = now.steps
+        plan = Plan(it.time, it.dt, it.hold, it.act, None, batch.acts)
         keep = Summed(batch.shapes, now.wanted, now.fresh, first & (index == 0))
         return drive(batch.plant, Decided(batch.around), plan, carry._replace(memory=memory), keep, now.count)
 

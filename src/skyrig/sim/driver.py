@@ -39,8 +39,8 @@ class LoopState(NamedTuple):
 class Stepped(NamedTuple):
     """A step that was flown, as a reducer sees it."""
 
-    index: Array
-    """Its number in the plan."""
+    number: Array
+    """In the plan."""
     turn: Turn
     """What the plan said of it."""
     acts: Acts | None
@@ -194,10 +194,10 @@ class Table(Nothing):
 
     def __call__(self, kept: Array, plant: Plant, pilot: Any, stepped: Stepped) -> tuple[Array, Log]:
         """The table with one more row."""
-        index, turn, _, state, effort, memory, log = stepped
+        number, turn, _, state, effort, memory, log = stepped
         record = record_of(plant, turn.time + turn.dt, state, effort, pilot.kept(memory))
         row = self.packing.pack((state if self.states else None, record))
-        return jax.lax.dynamic_update_index_in_dim(kept, row, index, 0), log
+        return jax.lax.dynamic_update_index_in_dim(kept, row, number, 0), log
 
 
 def first_row(plant: Plant, state: PlantState, pilot: Any, states: bool = True) -> tuple[Any, Record]:

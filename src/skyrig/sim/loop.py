@@ -161,7 +161,8 @@ def flown_so_far(*legs: Chunks | Stepper) -> ClosedLoop:
     times = job.planned.times[:count]
     log = _joined([log for leg in legs for log in leg.logs])
     raise_troubles(log, times, bodies)
-    found = events_of(job.plant.rig, job.state.rig, log, times, job.planned.happenings, bodies)
+    start = job.state.rig if legs[0].fresh else None
+    found = events_of(job.plant.rig, start, log, times, job.planned.happenings, bodies)
     hold = np.asarray(job.planned.plan.hold)[:count]
     _, first = np.unique(hold, return_index=True)
     # row 0 has no length and comes before the first step; both see the same command

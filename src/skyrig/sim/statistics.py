@@ -327,8 +327,8 @@ class Summed(Nothing):
         self, kept: Statistics, plant: Plant, pilot: Any, stepped: Stepped
     ) -> tuple[Statistics, Log]:
         """The statistics after one more step, and an empty log."""
-        index, turn, acts, state, effort, memory, log = stepped
-        later = ~(self.first & (index == 0))
+        number, turn, acts, state, effort, memory, log = stepped
+        later = ~(self.first & (number == 0))
         dt = jnp.where(kept.alive, turn.dt, -1.0)
         end = turn.time + jnp.maximum(turn.dt, 0.0)
         cut = None if acts is None else acts.switch.get("cut")
@@ -342,12 +342,12 @@ class Summed(Nothing):
         kept = kept.stepped(
             plant.bodies(state),
             signals,
-            jax.tree.map(lambda leaf: leaf[index], self.wanted),
+            jax.tree.map(lambda leaf: leaf[number], self.wanted),
             self.shapes,
             dt,
             end,
             memory.made.saturated,
-            self.fresh[index],
+            self.fresh[number],
             log.trouble,
         )
         return choose(later, kept, kept.begun(signals)), log
