@@ -215,8 +215,7 @@ class Flyer:
             return {}, Verdict(NOT_FLOWN, str(error))
         except FlightDiverged as error:
             return {}, Verdict(DIVERGED, str(error))
-        columns = {name: np.array([value]) for name, value in tables.of_flight(flight).items()}
-        return columns, flight.verdict
+        return tables.of_flight(flight), flight.verdict
 
     def _shared(self, key: Any, row: Row, make: Callable[[], Target]) -> Target:
         """The targets kept under `key`, with the reference in it so that its id stays its own."""
