@@ -10,10 +10,10 @@ import jax
 import numpy as np
 
 from skyrig.algebra import as_jax
-from skyrig.contacts import Outlines
 from skyrig.control.interface import Target, targets
 from skyrig.flight.limits import Limits
 from skyrig.flight.verdict import outlines_of
+from skyrig.hulls import Outlines
 from skyrig.planning import Reference, Sample
 from skyrig.runs.assembly import rig_data
 from skyrig.runs.rows import Row, noisy
@@ -21,8 +21,8 @@ from skyrig.sim import batch_loop
 from skyrig.sim.pilot import Autopilot, Noise, Surroundings, shake_shape
 from skyrig.sim.plant import Motors, Plant, PlantState
 from skyrig.sim.preparation import plant_of, surroundings
+from skyrig.sim.running import ReferencePoint
 from skyrig.sim.schedule import Acts, Poke, Turn, bucket
-from skyrig.sim.statistics import ReferencePoint
 
 Targets = Callable[[Any, Row, Callable[[], Target]], Target]
 """Gives the targets that all flights share, made once for all batches, by what they depend on."""

@@ -64,8 +64,8 @@ class Flights:
     def __repr__(self) -> str:
         varied = ", ".join(path for path in self.inputs if path != "seed") or "nothing but the seed"
         good = int(self.success.sum())
-        told = f"{len(self)} flights, {good} flew as asked, {len(self.metrics)} metrics"
-        return f"Flights({told}, varied: {varied})"
+        counts = f"{len(self)} flights, {good} flew as asked, {len(self.metrics)} metrics"
+        return f"Flights({counts}, varied: {varied})"
 
     def _repr_html_(self) -> str:
         from skyrig.flight.notebook import batch_html

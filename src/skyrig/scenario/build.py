@@ -83,8 +83,8 @@ class Built:
     def signal_kinds(self) -> tuple[SignalKind, ...]:
         """What the rig and the elements tell."""
         layout = self.rig.layout
-        told = (kind for it in self.elements.values() for kind in it.signal_kinds(layout))
-        return tuple({kind.name: kind for kind in (*layout.signals, *told)}.values())
+        more = (kind for it in self.elements.values() for kind in it.signal_kinds(layout))
+        return tuple({kind.name: kind for kind in (*layout.signals, *more)}.values())
 
 
 def build(scenario: Scenario) -> Built:

@@ -16,17 +16,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from skyrig.contacts import Outlines
 from skyrig.control.interface import Target, targets
 from skyrig.elements.pushes import picked
+from skyrig.hulls import Outlines
 from skyrig.planning import Sample
-from skyrig.sim.driver import LoopState, drive
+from skyrig.sim.driver import LoopState, Nothing, Stepped, drive, for_flights
 from skyrig.sim.kernel import in_one_kernel
 from skyrig.sim.log import Log
 from skyrig.sim.pilot import Autopilot, Memory, Surroundings, effort
 from skyrig.sim.plant import Effort, Plant, PlantState
+from skyrig.sim.running import ReferencePoint
 from skyrig.sim.schedule import Acts, Plan, Turn
-from skyrig.sim.statistics import ReferencePoint, Statistics, Summed
+from skyrig.sim.statistics import Statistics
 from skyrig.sim.stepping import choose
 
 ROOM = 16
@@ -76,6 +77,52 @@ class Decided(eqx.Module):
     ) -> tuple[Memory, Effort]:
         """The memory as it is, and what comes of its command."""
         return memory, effort(memory, _around(self.around, turn.hold, plant.like(state).shape))
+
+
+class Summed(Nothing):
+    """The reducer that keeps statistics of a batch of flights; steps in front of its arrays, flights last."""
+
+    shapes: Outlines
+    """What bodies look like and where they may be."""
+    wanted: ReferencePoint
+    """Where bodies shall be at the end of each step."""
+    fresh: Any
+    """Whether each step is the first after the inputs changed."""
+    first: Array
+    """Whether the first step is the flight's first instant."""
+
+    def going(self, kept: Statistics) -> Array:
+        """Flights that go on."""
+        return kept.alive
+
+    def __call__(
+        self, kept: Statistics, plant: Plant, pilot: Any, stepped: Stepped
+    ) -> tuple[Statistics, Log]:
+        """The statistics after one more step, and an empty log."""
+        number, turn, acts, state, effort, memory, log = stepped
+        later = ~(self.first & (number == 0))
+        dt = jnp.where(kept.alive, turn.dt, -1.0)
+        end = turn.time + jnp.maximum(turn.dt, 0.0)
+        cut = None if acts is None else acts.switch.get("cut")
+        if cut is not None:
+            due = (turn.act >= 0) & kept.alive
+            kept = for_flights(
+                due, lambda it: it.cut(picked(cut, jnp.maximum(turn.act, 0)) & due, turn.time), kept
+            )
+        kept, log = kept.noted(log, turn.time, later)
+        signals = plant.rig.signals(end, state.rig, plant.loads(end, state, effort))
+        kept = kept.stepped(
+            plant.bodies(state),
+            signals,
+            jax.tree.map(lambda leaf: leaf[number], self.wanted),
+            self.shapes,
+            dt,
+            end,
+            memory.made.saturated,
+            self.fresh[number],
+            log.trouble,
+        )
+        return choose(later, kept, kept.begun(signals)), log
 
 
 STRETCH = 64

@@ -1,7 +1,7 @@
 """The loop: sense, estimate, decide, actuate, step. Every flight there is goes round in it.
 
 Who decides is a pilot, what the steps are says a plan, and what is kept of them is up to a reducer: all of
-them (`Table`), sums of them (`skyrig.sim.statistics.Summed`), or nothing. Single flights, roll-outs,
+them (`Table`), sums of them (`skyrig.sim.batch_loop.Summed`), or nothing. Single flights, roll-outs,
 batches, sessions, the studio and environments differ in these three and in nothing else.
 """
 

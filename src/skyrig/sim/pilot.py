@@ -7,6 +7,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from skyrig.algebra import computed_once, multiply, turn_by
@@ -80,7 +81,7 @@ class Autopilot(eqx.Module):
     controller: Controller
     actuators: Actuators
     noise: Noise
-    period: Float[Array, ""]
+    period: Float[Array, ""] | Float[np.ndarray, ""]
     """Between ticks (s)."""
     delay: int = eqx.field(static=True, default=0, kw_only=True)
     """Whole control periods that pass between a measurement and the command it led to."""
