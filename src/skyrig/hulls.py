@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skyrig.arrays import namespace
+
 Array = Any
 """A NumPy or a JAX array."""
 TOUCH = 1e-3

@@ -112,9 +112,16 @@ def outcome_of(flight: Flight, limits: Limits) -> Outcome:
     found = Outcome(0.0)
     for start in range(0, count, _AT_ONCE):
         rows = slice(start, start + _AT_ONCE)
-        poses = ((it.position[rows], it.attitude[rows]) for it in (load, team))
-        taut = flight.cables.taut[rows]
-        found = looked_on(found, shape, flight.times[rows], *poses, taut, flight.events, body is not None)
+        found = looked_on(
+            found,
+            shape,
+            flight.times[rows],
+            (load.position[rows], load.attitude[rows]),
+            (team.position[rows], team.attitude[rows]),
+            flight.cables.taut[rows],
+            flight.events,
+            body is not None,
+        )
     position = attitude = None
     apart: list[float] = []
     if flight.reference is not None:
