@@ -15,6 +15,7 @@ ROOMS = [
     "elements",
     "statics",
     "planning",
+    "sensing",
     "control",
     "sim",
     "flight",
@@ -23,6 +24,7 @@ ROOMS = [
     "papers",
     "envs",
     "studio",
+    "bridges",
     "cli",
 ]
 """From the bottom up."""

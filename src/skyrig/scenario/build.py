@@ -19,9 +19,11 @@ from skyrig.planning.reference import quaternion
 from skyrig.rigs import Bodies, Rig, SignalKind, Trim, trim
 from skyrig.scenario import spec as said
 from skyrig.scenario.disturbances import Disturbances
+from skyrig.scenario.instruments import carrier_of
 from skyrig.scenario.mechanisms import RigParts
 from skyrig.scenario.scenario import Scenario
 from skyrig.scenario.world import build_elements
+from skyrig.sensing.sensor import Sensors, sensors_of
 from skyrig.sim import Cut, Poke
 from skyrig.vehicles import Airframe, Payload
 
@@ -78,6 +80,11 @@ class Built:
     def rig(self) -> Rig:
         """The rig as it is."""
         return self.team.rig
+
+    def sensors(self) -> Sensors:
+        """New sensors, as they are before the flight."""
+        scenario = self.scenario
+        return Sensors(sensors_of(scenario.spec), carrier_of(scenario.spec, scenario.parts), self.seed)
 
     @property
     def signal_kinds(self) -> tuple[SignalKind, ...]:

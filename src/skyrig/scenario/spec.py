@@ -179,6 +179,7 @@ class Spec(Part, frozen=True, kw_only=True):
     description: Annotated[str, unit("", "What it shows, in a sentence or two")] = ""
     rig: Mechanism
     world: Any = None
+    sensors: Any = None
     reference: Annotated[
         str | dict[str, Any] | None,
         unit("", "The wanted motion of the payload, or under 'vehicles' of each vehicle"),

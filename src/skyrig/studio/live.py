@@ -84,10 +84,9 @@ class Live:
             built.elements,
             chosen,
         )
+        self._start = self._plant.start(built.state)
         # in NumPy, in which chunks are put together without calls to JAX
-        self._start, self._plant, self._autopilot = jax.tree.map(
-            np.asarray, (self._plant.start(built.state), self._plant, self._autopilot)
-        )
+        self._plant, self._autopilot = jax.tree.map(np.asarray, (self._plant, self._autopilot))
         self._carried_on: Any = None
         """What the next chunk goes on from."""
         happening = [act.time for act in built.happenings]
