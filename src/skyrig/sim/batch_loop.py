@@ -16,11 +16,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from skyrig.control.actuators import Actuators
 from skyrig.control.interface import Target, targets
 from skyrig.elements.pushes import picked
 from skyrig.hulls import Outlines
 from skyrig.planning import Sample
-from skyrig.sim.driver import LoopState, Nothing, Stepped, drive, for_flights
+from skyrig.sim.driver import LoopState, Nothing, Stepped, drive
 from skyrig.sim.kernel import in_one_kernel
 from skyrig.sim.log import Log
 from skyrig.sim.pilot import Autopilot, Memory, Surroundings, effort
@@ -70,13 +71,15 @@ class Ticks(eqx.Module):
 class Decided(eqx.Module):
     """A pilot between two ticks: what it decided is held, through what is around."""
 
+    actuators: Actuators
     around: Surroundings
 
     def __call__(
         self, plant: Plant, memory: Memory, state: PlantState, turn: Turn, going: Any, branch: Any
     ) -> tuple[Memory, Effort]:
         """The memory as it is, and what comes of its command."""
-        return memory, effort(memory, _around(self.around, turn.hold, plant.like(state).shape))
+        around = _around(self.around, turn.hold, plant.like(state).shape)
+        return memory, effort(self.actuators, memory, around)
 
 
 class Summed(Nothing):
@@ -103,13 +106,9 @@ class Summed(Nothing):
         later = ~(self.first & (number == 0))
         dt = jnp.where(kept.alive, turn.dt, -1.0)
         end = turn.time + jnp.maximum(turn.dt, 0.0)
-        cut = None if acts is None else acts.switch.get("cut")
-        if cut is not None:
-            due = (turn.act >= 0) & kept.alive
-            kept = for_flights(
-                due, lambda it: it.cut(picked(cut, jnp.maximum(turn.act, 0)) & due, turn.time), kept
-            )
-        kept, log = kept.noted(log, turn.time, later)
+        table = None if acts is None else acts.switch.get("cut")
+        cut = None if table is None else (table, turn.act, (turn.act >= 0) & kept.alive)
+        kept, log = kept.noted(log, turn.time, later, cut)
         signals = plant.rig.signals(end, state.rig, plant.loads(end, state, effort))
         kept = kept.stepped(
             plant.bodies(state),
@@ -176,7 +175,14 @@ def _flown(
         it = now.steps
         plan = Plan(it.time, it.dt, it.hold, it.act, None, batch.acts)
         keep = Summed(batch.shapes, now.wanted, now.fresh, first & (index == 0))
-        return drive(batch.plant, Decided(batch.around), plan, carry._replace(memory=memory), keep, now.count)
+        return drive(
+            batch.plant,
+            Decided(batch.autopilot.actuators, batch.around),
+            plan,
+            carry._replace(memory=memory),
+            keep,
+            now.count,
+        )
 
     return jax.lax.fori_loop(0, count, tick, carry)
 

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from skyrig.contacts import NONE, may_touch, touching, vehicles_apart
+from skyrig.elements.pushes import picked
 from skyrig.hulls import Outlines
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.layout import carried
@@ -210,13 +211,17 @@ class Statistics(eqx.Module):
             lambda it: (it.taut, it.since, it.slack), self, (taut, 0 * self.since, 0 * self.slack)
         )
 
-    def noted(self, log: Log, start: Array, later: Array) -> tuple[Statistics, Log]:
-        """With what the log of one step says, and the log empty again.
+    def noted(
+        self, log: Log, start: Array, later: Array, cut: tuple[Array, Array, Array] | None = None
+    ) -> tuple[Statistics, Log]:
+        """With what was cut at a step's start and what the log of it says, and the log empty again.
 
         Args:
             log: Events of the step.
             start: When the step began (s).
             later: False for the flight's first instant, in which a taut cable is no event.
+            cut: Tables (rows, cables, batch or 1) of cables that are cut, the row of each flight, and the
+                flights to which it happens.
         """
 
         def one(row: Array, statistics: Statistics) -> Statistics:
@@ -244,12 +249,17 @@ class Statistics(eqx.Module):
 
         def all_rows(pair: tuple[Statistics, Log]) -> tuple[Statistics, Log]:
             statistics, log = pair
-            statistics = jax.lax.fori_loop(0, log.count.max(), one, statistics)
+            if cut is not None:
+                table, row, due = cut
+                statistics = statistics.cut(picked(table, jnp.maximum(row, 0)) & due, start)
+            if log.reset is not None:
+                statistics = jax.lax.fori_loop(0, log.count.max(), one, statistics)
             return statistics, eqx.tree_at(lambda it: it.count, log, jnp.zeros_like(log.count))
 
-        if log.reset is None:
+        if log.reset is None and cut is None:
             return self, log
-        return when(jnp.any(log.count > 0), all_rows, (self, log))
+        some = jnp.any(log.count > 0)
+        return when(some if cut is None else some | jnp.any(cut[2]), all_rows, (self, log))
 
     def turned(self, tight: Array, loose: Array, time: Array) -> Statistics:
         """With cables gone taut (first) and slack (then) at `time` (s)."""
