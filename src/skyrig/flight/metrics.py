@@ -212,8 +212,13 @@ def _signal(flight: Flight, name: str) -> dict[str, Any]:
 
 
 def slack_spans(flight: Flight, k: int) -> list[Window]:
-    """The spans of time (s) in which cable `k` is slack or cut, their ends taken from the events."""
+    """The spans of time (s) in which cable `k` is slack or cut, their ends taken from the events.
+
+    Cables that come and go without events, such as elastic ones, have them from sample to sample.
+    """
     changes = {"impact": True, "taut": True, "slack": False, "cut": False}
+    if not any(event.kind in ("impact", "taut", "slack") for event in flight.events):
+        return _sampled_spans(flight.times, ~np.asarray(flight.cables.taut[:, k], dtype=bool))
     taut = bool(flight.cables.taut[0, k]) if len(flight.times) else True
     since, spans = float(flight.times[0]), []
     for event in flight.events:
@@ -227,6 +232,17 @@ def slack_spans(flight: Flight, k: int) -> list[Window]:
     if not taut:
         spans.append((since, float(flight.times[-1])))
     return [span for span in spans if span[1] > span[0]]
+
+
+def _sampled_spans(times: np.ndarray, flag: np.ndarray) -> list[Window]:
+    """The spans between samples at which a flag rises and falls."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], flag, [False]])))
+    last = len(times) - 1
+    return [
+        (float(times[a]), float(times[min(b, last)]))
+        for a, b in zip(edges[::2], edges[1::2], strict=True)
+        if min(b, last) > a
+    ]
 
 
 def slack_time(flight: Flight, k: int) -> float:
