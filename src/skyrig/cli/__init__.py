@@ -17,6 +17,7 @@ import tyro
 from skyrig.checks import nearest
 from skyrig.cli.flights import compare, export, fly, plot
 from skyrig.cli.listing import list_known
+from skyrig.cli.logs import import_log
 from skyrig.cli.papers import reproduce
 from skyrig.cli.pipes import patient_output
 from skyrig.cli.scenarios import check, schema, show
@@ -36,6 +37,7 @@ COMMANDS = {
     "plot": plot,
     "compare": compare,
     "export": export,
+    "import": import_log,
     "sweep": sweep,
     "statics": statics,
     "sitl": sitl,
@@ -44,7 +46,7 @@ COMMANDS = {
     "reproduce": reproduce,
 }
 
-SEVERAL = ("--set", "--vary", "--grid")
+SEVERAL = ("--set", "--vary", "--grid", "--body")
 """Options after which several values may follow one another."""
 
 
