@@ -141,7 +141,9 @@ def _from_bag(path: Path, topic: str) -> Rows:
 
     with AnyReader([path], default_typestore=store()) as reader:
         wanted = [it for it in reader.connections if it.topic == topic]
-        for connection, time, raw in reader.messages(connections=wanted) if wanted else ():  # [] is all of them
+        if not wanted:
+            return  # an empty list would stand for all of them
+        for connection, time, raw in reader.messages(connections=wanted):
             yield _pose(reader.deserialize(raw, connection.msgtype), time / 1e9, topic)
 
 

@@ -20,6 +20,7 @@ from skyrig.cli.listing import list_known
 from skyrig.cli.logs import import_log
 from skyrig.cli.papers import reproduce
 from skyrig.cli.pipes import patient_output
+from skyrig.cli.ros2 import ros2
 from skyrig.cli.scenarios import check, schema, show
 from skyrig.cli.sitl import sitl
 from skyrig.cli.statics import statics
@@ -41,6 +42,7 @@ COMMANDS = {
     "sweep": sweep,
     "statics": statics,
     "sitl": sitl,
+    "ros2": ros2,
     "studio": studio,
     "tune": tune,
     "reproduce": reproduce,
