@@ -13,64 +13,50 @@ from skyrig.sensing.sensor import Carrier, Sensors, Truth
 from skyrig.tracks import Track
 from skyrig.turns import conjugate, multiply, of_vector, turn, vector_of
 
-SEEDS, RATE, DURATION = 50, 100.0, 6.0
+FLIGHTS, RATE, DURATION = 50, 100.0, 6.0
 IMU = ImuSpec(accel_noise=0.02, gyro_noise=2e-3, accel_walk=5e-3, gyro_walk=5e-4)
 START = (0.2, 0.3, 0.05)
 
 
 def course(t: float) -> Track:
-    """A vehicle on a rising circle that rolls, pitches and turns: position, and its exact derivative."""
+    """All vehicles on a circle, rising, rolling and turning: position, and its exact derivative."""
     place = np.array([2 * np.sin(t), 2 * np.cos(t), 1 + 0.3 * np.sin(2 * t)])
     speed = np.array([2 * np.cos(t), -2 * np.sin(t), 0.6 * np.cos(2 * t)])
     turned = multiply(of_vector(np.array([0, 0, -t])), of_vector(np.array([0.3 * np.sin(3 * t), 0.2, 0.0])))
-    return Track(place[None], speed[None], turned[None], np.zeros((1, 3)))
-
-
-def readings(seed: int, said: dict) -> list[dict]:
-    sensors = Sensors(said, Carrier([None], {"vehicles": 1}, 0, RATE), seed)
-    found = []
-    for k in range(int(DURATION * RATE)):
-        truth = Truth(k / RATE, {"vehicles": course(k / RATE)}, np.zeros(1), np.zeros((1, 3)), np.zeros(0))
-        found.append(
-            {name: (it.fresh, dict(it.values)) for name, it in sensors.show(truth).items()}
-            | {"bias": sensors._mounted["imu"].sensor.biases}
-        )
-    return found
+    return Track(*(np.tile(it, (FLIGHTS, 1)) for it in (place, speed, turned, np.zeros(3))))
 
 
 def filtered(said: dict) -> tuple[np.ndarray, np.ndarray, Estimate]:
-    """NEES of every tick and seed, errors of position, and the last estimate."""
-    runs = [readings(seed, said) for seed in range(SEEDS)]
+    """NEES of every tick and flight, errors of position, and the last estimate."""
+    # fifty vehicles on one course, each with noise of its own, are fifty flights
+    sensors = Sensors(said, Carrier([None] * FLIGHTS, {"vehicles": FLIGHTS}, 0, RATE), 0)
+    none = np.zeros(FLIGHTS), np.zeros((FLIGHTS, 3)), np.zeros(0)
+    sensors.show(Truth(0.0, {"vehicles": course(0.0)}, *none))
     random, own = np.random.default_rng(99), Filter(IMU)
     first = course(0.0)
-    kicks = random.standard_normal((3, SEEDS, 3)) * np.reshape(START, (3, 1, 1))
-    turned = multiply(np.repeat(first.attitude, SEEDS, 0), of_vector(kicks[2]))
+    kicks = random.standard_normal((3, FLIGHTS, 3)) * np.reshape(START, (3, 1, 1))
+    turned = multiply(first.attitude, of_vector(kicks[2]))
     state = Estimate.begin(first.position + kicks[0], turned, START, IMU)
     state = Estimate(**{**vars(state), "velocity": first.velocity + kicks[1]})
     nees, gaps = [], []
     for k in range(1, int(DURATION * RATE)):
-
-        def read(name: str, quantity: str, k: int = k) -> np.ndarray:
-            return np.concatenate([run[k][name][1][quantity] for run in runs])
-
-        state = own.predict(state, read("imu", "imu.accel"), read("imu", "imu.gyro"), 1 / RATE)
-        if "gnss" in said and runs[0][k]["gnss"][0]:
-            state = own.place(state, read("gnss", "gnss.position"), np.array([0.1, 0.1, 0.15]))
-            state = own.speed(state, read("gnss", "gnss.velocity"), np.full(3, 0.05))
-        if "magnetometer" in said and runs[0][k]["magnetometer"][0]:
-            field = read("magnetometer", "magnetometer.field")
-            state = own.compass(state, field, np.array(FIELD), np.full(3, 0.2))
-        if "motion_capture" in said and runs[0][k]["motion_capture"][0]:
-            spot = read("motion_capture", "motion_capture.vehicles.position")
-            state = own.place(state, spot, np.full(3, 1e-3))
-            seen = read("motion_capture", "motion_capture.vehicles.attitude")
-            state = own.turned(state, seen, np.full(3, 5e-3))
         so = course(k / RATE)
-        # biases moved on after this sample was read: those of the sample before belong to this state
-        biases = [np.concatenate([run[k]["bias"][j] for run in runs]) for j in range(2)]
+        told = sensors.show(Truth(k / RATE, {"vehicles": so}, *none))
+        read = {name: values for it in told.values() for name, values in it.values.items()}
+        fresh = {name for name, it in told.items() if it.fresh}
+        state = own.predict(state, read["imu.accel"], read["imu.gyro"], 1 / RATE)
+        if "gnss" in fresh:
+            state = own.place(state, read["gnss.position"], np.array([0.1, 0.1, 0.15]))
+            state = own.speed(state, read["gnss.velocity"], np.full(3, 0.05))
+        if "magnetometer" in fresh:
+            state = own.compass(state, read["magnetometer.field"], np.array(FIELD), np.full(3, 0.2))
+        if "motion_capture" in fresh:
+            state = own.place(state, read["motion_capture.vehicles.position"], np.full(3, 1e-3))
+            state = own.turned(state, read["motion_capture.vehicles.attitude"], np.full(3, 5e-3))
+        biases = sensors._mounted["imu"].sensor.biases
         error = np.concatenate(
             [
-                state.error(so.position, so.velocity, np.repeat(so.attitude, SEEDS, 0)),
+                state.error(so.position, so.velocity, so.attitude),
                 biases[0] - state.accel_bias,
                 biases[1] - state.gyro_bias,
             ],
@@ -92,7 +78,7 @@ def filtered(said: dict) -> tuple[np.ndarray, np.ndarray, Estimate]:
 def test_errors_are_as_large_as_the_filter_says(said: dict, good: float) -> None:
     nees, gaps, _ = filtered(said)
     # of 50 flights the mean at an instant lies in this band 95 times in a hundred, if the filter is right
-    low, high = chi2.ppf([0.025, 0.975], 15 * SEEDS) / SEEDS
+    low, high = chi2.ppf([0.025, 0.975], 15 * FLIGHTS) / FLIGHTS
     mean = nees.mean(1)
     inside = np.mean((mean > low) & (mean < high))
     assert inside > 0.85, (inside, mean.min(), mean.max(), low, high)

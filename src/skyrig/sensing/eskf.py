@@ -1,8 +1,8 @@
 """An error-state Kalman filter of a vehicle: an inertial unit, corrected by satellites, cameras or a compass.
 
-The state is position, velocity, attitude and the two biases; the error lies in a vector of 15 numbers, that of the
-attitude being a small turn in the body's frame: q_true = q exp(d). See Sola, "Quaternion kinematics for the
-error-state Kalman filter" (arXiv 1711.02508), section 5 (eqs. 260-268) and 6. Leading axes are vehicles, or flights:
+The state is position, velocity, attitude and the two biases; the error lies in a vector of 15 numbers, that
+of the attitude being a small turn in the body's frame: q_true = q exp(d). See Sola, "Quaternion kinematics
+for the error-state Kalman filter" (arXiv 1711.02508), sections 5 and 6. Leading axes are vehicles or flights:
 all of them are filtered at once.
 """
 
