@@ -13,6 +13,7 @@ from skyrig.algebra import as_jax
 from skyrig.brief import brief
 from skyrig.control.known import OPEN_LOOP
 from skyrig.elements import Element
+from skyrig.elements.rotors import rotor_signals
 from skyrig.errors import InputError
 from skyrig.planning import Reference
 from skyrig.planning.reference import quaternion
@@ -88,9 +89,11 @@ class Built:
 
     @property
     def signal_kinds(self) -> tuple[SignalKind, ...]:
-        """What the rig and the elements tell."""
+        """What the rig, its rotors and the elements tell."""
         layout = self.rig.layout
-        told = (kind for it in self.elements.values() for kind in it.signal_kinds(layout))
+        told = [kind for it in self.elements.values() for kind in it.signal_kinds(layout)]
+        if self.scenario.spec.loop.rotor_lag:
+            told += rotor_signals(sum(frame.rotor_count for frame in self.team.airframes))
         return tuple({kind.name: kind for kind in (*layout.signals, *told)}.values())
 
 
