@@ -42,28 +42,28 @@ def model(scenario: Scenario) -> str:
     rig, named = rig_data(scenario.parts), names(rig_data(scenario.parts))
     bodies = {group: _rows(it) for group, it in built.rig.bodies(built.hover.state).items()}
     root = ElementTree.Element("mujoco", model=scenario.name)
-    ElementTree.SubElement(root, "compiler", angle="radian", autolimits="true")
+    _add(root, "compiler", angle="radian", autolimits="true")
     option = {"timestep": _text(STEP), "gravity": _text((0, 0, -GRAVITY)), "integrator": "implicitfast"}
-    ElementTree.SubElement(root, "option", option)
-    world = ElementTree.SubElement(root, "worldbody")
-    ElementTree.SubElement(world, "light", pos="0 0 4")
+    _add(root, "option", **option)
+    world = _add(root, "worldbody")
+    _add(world, "light", pos="0 0 4")
     places = []
     for group, them in named.items():
         for k, name in enumerate(them):
             position, attitude = bodies[group][0][k], bodies[group][1][k]
             places += [*position, *attitude]
-            node = ElementTree.SubElement(world, "body", name=name, pos=_text(position), quat=_text(attitude))
-            ElementTree.SubElement(node, "freejoint", name=f"{name}-free")
+            node = _add(world, "body", name=name, pos=_text(position), quat=_text(attitude))
+            _add(node, "freejoint", name=f"{name}-free")
             _shaped(node, rig, group, k)
             _sites(node, rig, group, k)
     _cables(root, rig, scenario)
     if rig.rigid:
-        welds = ElementTree.SubElement(root, "equality")
+        welds = _add(root, "equality")
         for name in named[TEAM]:
-            ElementTree.SubElement(welds, "weld", body1=named[str(rig.carried)][0], body2=name, **STIFF)
+            _add(welds, "weld", body1=named[str(rig.carried)][0], body2=name, **STIFF)
     controls = _actuators(root, named[TEAM], built.hover)
-    keys = ElementTree.SubElement(root, "keyframe")
-    ElementTree.SubElement(keys, "key", name="hover", qpos=_text(places), ctrl=_text(controls))
+    keys = _add(root, "keyframe")
+    _add(keys, "key", name="hover", qpos=_text(places), ctrl=_text(controls))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
@@ -92,20 +92,20 @@ def _shaped(node: Any, rig: RigData, group: str, k: int) -> None:
             size = {"type": "box", "size": _text(np.maximum(half, 1e-3)), "pos": _text(middle)}
         colour = "0.77 0.63 0.43 1"
     full = (inertia[0, 0], inertia[1, 1], inertia[2, 2], inertia[0, 1], inertia[0, 2], inertia[1, 2])
-    ElementTree.SubElement(node, "inertial", pos="0 0 0", mass=_text([mass]), fullinertia=_text(full))
+    _add(node, "inertial", pos="0 0 0", mass=_text([mass]), fullinertia=_text(full))
     # what is seen weighs nothing and touches nothing
-    ElementTree.SubElement(node, "geom", **size, rgba=colour, contype="0", conaffinity="0", mass="0")
+    _add(node, "geom", **size, rgba=colour, contype="0", conaffinity="0", mass="0")
 
 
 def _sites(node: Any, rig: RigData, group: str, k: int) -> None:
     """Where thrust acts, and where cables end."""
     if group == TEAM:
-        ElementTree.SubElement(node, "site", name=f"vehicle{k}-thrust", pos="0 0 0", size="0.005")
+        _add(node, "site", name=f"vehicle{k}-thrust", pos="0 0 0", size="0.005")
     for j, tether in enumerate(rig.tethers):
         for word, end in (("start", tether.start), ("end", tether.end)):
             if (end.group, end.index) == (group, k):
                 where = {"pos": _text(end.point), "size": "0.005"}
-                ElementTree.SubElement(node, "site", name=f"{tether.name}{j}-{word}", **where)
+                _add(node, "site", name=f"{tether.name}{j}-{word}", **where)
 
 
 def _cables(root: Any, rig: RigData, scenario: Scenario) -> None:
@@ -115,26 +115,31 @@ def _cables(root: Any, rig: RigData, scenario: Scenario) -> None:
         return
     if len(lengths) != len(rig.tethers):
         raise InputError(f"{scenario.where}: this mechanism's tethers have no lengths that MJCF could hold.")
-    tendons = ElementTree.SubElement(root, "tendon")
+    tendons = _add(root, "tendon")
     for j, (tether, length) in enumerate(zip(rig.tethers, lengths, strict=True)):
         stiff = {"solreflimit": "0.004 1", "solimplimit": "0.9999 0.9999 0.001", "margin": "1e-9"}
         spatial = {"name": f"{tether.name}{j}", "range": _text((0.0, length)), "limited": "true"}
-        node = ElementTree.SubElement(tendons, "spatial", **spatial, **stiff, width="0.003")
+        node = _add(tendons, "spatial", **spatial, **stiff, width="0.003")
         for word in ("start", "end"):
-            ElementTree.SubElement(node, "site", site=f"{tether.name}{j}-{word}")
+            _add(node, "site", site=f"{tether.name}{j}-{word}")
 
 
 def _actuators(root: Any, team: list[str], hover: Any) -> list[float]:
     """Thrust and moments of every vehicle, and what they are in the hover."""
-    acting, controls = ElementTree.SubElement(root, "actuator"), []
+    acting, controls = _add(root, "actuator"), []
     for k, name in enumerate(team):
         for axis, word in enumerate(("thrust", "roll", "pitch", "yaw")):
             gear = np.zeros(6)
             gear[2 if axis == 0 else 2 + axis] = 1.0
             where = {"name": f"{name}-{word}", "site": f"{name}-thrust", "gear": _text(gear)}
-            ElementTree.SubElement(acting, "motor", **where)
+            _add(acting, "motor", **where)
         controls += [float(hover.thrust[k]), *(float(it) for it in hover.moment[k])]
     return controls
+
+
+def _add(node: Any, tag: str, **attributes: str) -> Any:
+    """A new element below `node`."""
+    return ElementTree.SubElement(node, tag, attributes)
 
 
 def _text(numbers: Any) -> str:

@@ -84,7 +84,7 @@ class Ros2:
         )
         own = f"<CycloneDDS><Domain id='any'>{LOOPBACK}</Domain></CycloneDDS>"
         self._domain = None if network else Domain(domain, own)
-        self._participant = DomainParticipant(domain)
+        self._participant: Any = DomainParticipant(domain)
         self._writers: dict[str, Any] = {}
         frames = session.built.team.airframes
         self._most = np.array([frame.total_thrust_max for frame in frames])
