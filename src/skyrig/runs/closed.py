@@ -20,9 +20,17 @@ if TYPE_CHECKING:
     from skyrig.scenario.build import Built
 
 
-def make_controller(built: Built) -> control.Controller:
-    """The scenario's controller, told of the rig what the scenario says it is told."""
+def make_controller(built: Built, estimates: bool = False) -> control.Controller:
+    """The scenario's controller, told of the rig what the scenario says it is told.
+
+    `estimates` says that it will be told what filters believe; only `skyrig.fly` does that.
+    """
     chosen, team, loop = built.controller, built.believed, built.scenario.spec.loop
+    if chosen.sees == "estimate" and not estimates:
+        raise InputError(
+            f"{built.scenario.where}: controller.sees must be 'noisy' or 'truth' here: "
+            "skyrig.fly alone flies by estimates."
+        )
     need_none(chosen.own, built.scenario.where, chosen.name)
     clock = {"period": 1 / loop.control_rate, "lag": loop.rotor_lag, "delay": loop.delay}
     noise = stated_noise(built)

@@ -130,7 +130,7 @@ def assembled(
         happenings=tuple(_instant(it) for it in happenings if isinstance(it, said.Poke | said.Cut)),
         disturbances=Disturbances.of(happenings, scenario.parts, scenario.duration),
         elements=build_elements(scenario.spec, scenario.parts) if elements is None else elements,
-        noise=scenario.spec.noise,
+        noise=said.Noise() if scenario.controller.sees == "truth" else scenario.spec.noise,
         control_times=_control_times(scenario),
         step=scenario.spec.loop.step,
         duration=scenario.duration,
