@@ -127,14 +127,14 @@ class Plant(eqx.Module):
 
     def signals(self, t: ArrayLike, state: PlantState, effort: Effort, loads: Loads) -> dict[str, Array]:
         """What the rig and the elements tell, (count, *batch) each."""
-        told = self.rig.signals(t, state.rig, loads)
+        found = self.rig.signals(t, state.rig, loads)
         if self.motors is not None and state.rotors is not None and effort.rotors is not None:
-            told |= self.motors.signals(state.rotors, self.motors.speeds(effort.rotors))
+            found |= self.motors.signals(state.rotors, self.motors.speeds(effort.rotors))
         if self.elements:
             bodies, around = self.bodies(state), self._around(t, state, effort, loads.thrust)
             for name, element in self.elements.items():
-                told |= element.signals(t, bodies, state.memories[name], around)
-        return told
+                found |= element.signals(t, bodies, state.memories[name], around)
+        return found
 
     def _around(self, t: ArrayLike, state: PlantState, effort: Effort, thrust: Array) -> Around:
         """The world as elements see it."""
