@@ -80,7 +80,7 @@ class Workspace:
 
     @property
     def trouble(self) -> str | None:
-        """A sentence on which limit keeps every sample out, and by how much at best; None if some are valid."""
+        """Which limit keeps every sample out, and by how much at best; None if some are valid."""
         if self.valid.any():
             return None
         whole = np.stack(list(self.room.values()))
