@@ -112,7 +112,8 @@ def prepare(
     checks.positive("control_rate", control_rate)
     around = outside or Outside(np.zeros(1))
     ticks, grid = grid_of(duration, control_rate, step, around, None if held is None else held.times)
-    planned = schedule(rig, grid, step, happenings, rig.like(state).dtype, ticks)
+    real = jax.tree.leaves(state.motion)[0].dtype
+    planned = schedule(rig, grid, step, happenings, real, ticks)
     actuators = Actuators.build(airframes, lag=rotor_lag or None)
     plant = plant_of(rig, actuators, around.pushes(), elements, integrator)
     job = Job(plant, plant.start(state), planned, ticks, surroundings(rig, around, grid[:-1]))
@@ -127,7 +128,7 @@ def prepare(
         controller=of_arrays(controller) if isinstance(controller, Controller) else Told(),
         actuators=actuators,
         target=target,
-        times=as_jax(ticks),
+        times=ticks,
         around=job.around,
         noise=noise or Noise.of(),
         shake=_shake(seed, (len(ticks), 4, 3, rig.layout.bodies), noise),
@@ -176,12 +177,12 @@ def surroundings(rig: Any, outside: Outside, since: Numbers) -> Surroundings:
     row = np.clip(np.searchsorted(outside.times, since + 1e-9, side="right") - 1, 0, None)
 
     def columns(name: str, value: Numbers, count: int) -> Any:
-        return as_jax(checks.numbers(f"outside.{name}", value, (len(outside.times), count))[row].T)
+        return checks.numbers(f"outside.{name}", value, (len(outside.times), count))[row].T
 
     share = outside.thrust_share
     goals = {**rig.rest_goals(), **outside.goals}
     return Surroundings(
-        share=as_jax(np.ones((n, len(since)))) if share is None else columns("thrust_share", share, n),
+        share=np.ones((n, len(since))) if share is None else columns("thrust_share", share, n),
         drives={
             it.name: columns(
                 f"goals[{it.name}]", np.broadcast_to(goals[it.name], (len(outside.times), it.count)), it.count
