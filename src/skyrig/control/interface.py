@@ -164,13 +164,22 @@ def targets(
 ) -> Target:
     """The targets of a whole flight, times first; row k of every leaf makes the target of tick k.
 
-    They stay NumPy's where the reference and the controller are: moving a dozen tables to JAX one by one
-    takes as long as a second of flight.
-
     Args:
         controller: Who will fly; its `prepare` is called here.
         payload: The payload's reference at every tick, (times, *batch, ...).
         vehicles: One sample for each vehicle, or one with the vehicles before the derivatives.
+    """
+    return jax.tree.map(as_jax, target_tables(controller, payload, vehicles))
+
+
+def target_tables(
+    controller: Controller,
+    payload: Sample | None = None,
+    vehicles: Sample | Sequence[Sample] | None = None,
+) -> Target:
+    """As `targets`, but NumPy's where the reference and the controller are.
+
+    Moving a dozen tables to JAX one by one takes as long as a second of flight.
     """
     if payload is None and vehicles is None:
         raise InputError("payload or vehicles must have a reference, but both are None.")

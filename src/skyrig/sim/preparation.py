@@ -15,7 +15,7 @@ from skyrig import checks
 from skyrig.algebra import as_jax, traced
 from skyrig.control.actuators import Actuators
 from skyrig.control.held import HeldCommands
-from skyrig.control.interface import Controller, targets
+from skyrig.control.interface import Controller, target_tables
 from skyrig.control.stepped import Told
 from skyrig.elements import Element, Pushes
 from skyrig.errors import InputError
@@ -127,7 +127,9 @@ def prepare(
         clock = ticks if len(ticks) > 1 else np.append(ticks, ticks + 1 / control_rate)
         wanted = payload.sample(clock) if payload is not None else None
         each = [it.sample(clock) for it in vehicles] if vehicles is not None else None
-        target = targets(controller if isinstance(controller, Controller) else Controller(), wanted, each)
+        target = target_tables(
+            controller if isinstance(controller, Controller) else Controller(), wanted, each
+        )
     pilot = Pilot(
         controller=of_arrays(controller) if isinstance(controller, Controller) else Told(),
         actuators=actuators,
