@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1] / "src" / "skyrig"
 ROOMS = [
     "vehicles",
+    "soft",
     "rigs",
     "elements",
     "statics",
