@@ -112,15 +112,12 @@ class Contact(Element):
     def loads(
         self, t: ArrayLike, bodies: dict[str, Bodies], memory: Held, around: Around
     ) -> dict[str, Wrench]:
-        """Pressure and friction at all points; nothing is worked out while no flight is near to touching."""
+        """Pressure and friction at all points."""
+        return self._pressed(memory.anchors, bodies)
 
-        def none() -> dict[str, Wrench]:
-            zero = {group: jnp.zeros_like(bodies[group].position) for group in self.hulls}
-            return {group: Wrench(each, each) for group, each in zero.items()}
-
-        if memory.near.ndim == 0:  # one flight is one kernel, which a branch would break up
-            return self._pressed(memory.anchors, bodies)
-        return jax.lax.cond(jnp.any(memory.near), lambda: self._pressed(memory.anchors, bodies), none)
+    def idle(self, memory: Held) -> Bool[Array, "*batch"]:
+        """Where no body might touch."""
+        return ~memory.near
 
     def _near(self, bodies: dict[str, Bodies], dt: ArrayLike) -> Bool[Array, "*batch"]:
         """Whether any body might touch in the coming step."""

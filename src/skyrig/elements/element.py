@@ -10,7 +10,7 @@ import equinox as eqx
 import numpy as np
 import numpy.typing as npt
 from jax.typing import ArrayLike
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from skyrig.elements.around import Around
 from skyrig.rigs.bodies import Bodies
@@ -61,6 +61,13 @@ class Element(eqx.Module):
             around: What else there is: the rotors' thrusts, and the wind at any place.
         """
         return {}
+
+    def idle(self, memory: Any) -> Bool[Array, "*batch"] | None:
+        """Flights in which it does nothing over the step that `advance` was told of; None if nobody knows.
+
+        A step in which this holds for all flights of a batch is flown without the element.
+        """
+        return None
 
     def wind(
         self, t: ArrayLike, place: Float[Array, "3 k *batch"], memory: Any

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import equinox as eqx
@@ -75,6 +76,20 @@ class Plant(eqx.Module):
             like = bodies["vehicles"].position[0]
             rotors = jnp.full((self.motors.mixing.shape[1], *like.shape), jnp.nan, like.dtype)
         return PlantState(rig_state, rotors, memories)
+
+    def busy(self, state: PlantState) -> tuple[Plant, Bool[Array, ""]] | None:
+        """This without the elements that may be idle, and whether they are in all flights of a batch.
+
+        None where there are none of them, or where one flight flies alone: it is one kernel, which a branch
+        would break up.
+        """
+        idle = {name: it.idle(state.memories[name]) for name, it in self.elements.items()}
+        found = {name: flags for name, flags in idle.items() if flags is not None and flags.ndim}
+        if not found:
+            return None
+        rest = {name: it for name, it in self.elements.items() if name not in found}
+        quiet = functools.reduce(jnp.logical_and, (jnp.all(flags) for flags in found.values()))
+        return Plant(self.rig, rest, self.motors, self.integrator), quiet
 
     def like(self, state: PlantState) -> Float[Array, "*batch"]:
         """One number of the motion for each flight."""

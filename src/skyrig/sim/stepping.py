@@ -22,6 +22,7 @@ from jaxtyping import Array, Bool, Float, Int
 from skyrig.algebra import anywhere, dot, largest
 from skyrig.rigs.protocol import Watch
 from skyrig.sim.crossing import earliest_crossing, fineness, peak_between
+from skyrig.sim.integrators.trial import Trial
 from skyrig.sim.known import integrator
 from skyrig.sim.log import OK, TOO_FAST, TOO_MANY, Log, Sides
 from skyrig.sim.plant import Effort, Plant, PlantState
@@ -112,8 +113,7 @@ def step(
         active = progress.pending
         trial = jnp.where(active, progress.trial, 0.0)
         now = t + progress.elapsed
-        tried = integrator(plant.integrator)(plant, now, progress.state, effort, trial)
-        end, last = plant.settle(now + trial, tried.end, effort)
+        tried, end, last = _tried(plant, now, progress.state, effort, trial)
         first, due = tried.first, tried.due
         assert first is not None and due is not None and tried.middle is not None and last is not None
         past = last.value > jnp.maximum(first.value, 0.0)
@@ -149,13 +149,27 @@ def step(
     return progress.state, log.complaining(trouble)
 
 
+def _tried(
+    plant: Plant, t: ArrayLike, state: PlantState, effort: Effort, span: Array
+) -> tuple[Trial, PlantState, Watch | None]:
+    """A step of the integrator, where it ends without its drift, and the guards there."""
+
+    def by(plant: Plant) -> tuple[Trial, PlantState, Watch | None]:
+        tried = integrator(plant.integrator)(plant, t, state, effort, span)
+        return tried, *plant.settle(t + span, tried.end, effort)
+
+    fewer = plant.busy(state)
+    if fewer is None:
+        return by(plant)
+    return jax.lax.cond(fewer[1], lambda: by(fewer[0]), lambda: by(plant))
+
+
 def _smooth_step(
     plant: Plant, t: ArrayLike, state: PlantState, effort: Effort, dt: Array, log: Log
 ) -> tuple[PlantState, Log]:
     """A step of a plant that never jumps."""
     span = jnp.maximum(dt, 0.0)
-    tried = integrator(plant.integrator)(plant, t, state, effort, span)
-    end, _ = plant.settle(t + span, tried.end, effort)
+    tried, end, _ = _tried(plant, t, state, effort, span)
     rough = (dt > 0) & _too_fast(plant, end, span, tried.failed)
     return choose(dt > 0, end, state), log.complaining(jnp.where(rough, TOO_FAST, log.trouble))
 
