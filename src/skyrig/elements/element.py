@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 from jax.typing import ArrayLike
@@ -62,12 +64,17 @@ class Element(eqx.Module):
         """
         return {}
 
-    def idle(self, memory: Any) -> Bool[Array, "*batch"] | None:
-        """Flights in which it does nothing over the step that `advance` was told of; None if nobody knows.
-
-        A step in which this holds for all flights of a batch is flown without the element.
-        """
-        return None
+    def stepped(
+        self,
+        memory: Any,
+        t: ArrayLike,
+        bodies: dict[str, Bodies],
+        dt: ArrayLike,
+        flies: Bool[Array, "*batch"],
+    ) -> Any:
+        """`advance` where a flight `flies`, else the memory as it is."""
+        later = self.advance(memory, t, bodies, dt)
+        return jax.tree.map(lambda new, old: jnp.where(flies, new, old), later, memory)
 
     def wind(
         self, t: ArrayLike, place: Float[Array, "3 k *batch"], memory: Any

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import equinox as eqx
@@ -32,6 +31,8 @@ class Effort(eqx.Module):
     """Wanted thrust of every rotor (N), before losses; None where thrusts are given by hand."""
     share: Float[Array, "n *batch"] | None = None
     """Share of its thrust that each vehicle's rotors give; 1 if left out."""
+    speeds: Float[Array, "r n *batch"] | None = None
+    """Of every rotor that follows at once (rad/s), worked out once for the step; None where nobody has."""
 
 
 class PlantState(eqx.Module):
@@ -77,20 +78,6 @@ class Plant(eqx.Module):
             rotors = jnp.full((self.motors.mixing.shape[1], *like.shape), jnp.nan, like.dtype)
         return PlantState(rig_state, rotors, memories)
 
-    def busy(self, state: PlantState) -> tuple[Plant, Bool[Array, ""]] | None:
-        """This without the elements that may be idle, and whether they are in all flights of a batch.
-
-        None where there are none of them, or where one flight flies alone: it is one kernel, which a branch
-        would break up.
-        """
-        idle = {name: it.idle(state.memories[name]) for name, it in self.elements.items()}
-        found = {name: flags for name, flags in idle.items() if flags is not None and flags.ndim}
-        if not found:
-            return None
-        rest = {name: it for name, it in self.elements.items() if name not in found}
-        quiet = functools.reduce(jnp.logical_and, (jnp.all(flags) for flags in found.values()))
-        return Plant(self.rig, rest, self.motors, self.integrator), quiet
-
     def like(self, state: PlantState) -> Float[Array, "*batch"]:
         """One number of the motion for each flight."""
         return self.rig.like(state.rig)
@@ -108,14 +95,19 @@ class Plant(eqx.Module):
         return PlantState(state.rig, rotors, state.memories)
 
     def begun(self, t: ArrayLike, state: PlantState, effort: Effort, dt: Array) -> PlantState:
-        """With what is held over the coming step of `dt` (s) set: drives, and the elements' memories."""
+        """With what is held over the coming step of `dt` (s) set: drives, and the elements' memories.
+
+        Flights whose step is not above zero (padding) stay as they are.
+        """
         bodies = self.bodies(state) if self.elements else {}
+        flies, length = dt > 0, jnp.where(dt > 0, dt, 1.0)
         memories = {
-            name: element.advance(state.memories[name], t, bodies, dt)
+            name: element.stepped(state.memories[name], t, bodies, length, flies)
             for name, element in self.elements.items()
         }
-        state = PlantState(state.rig, state.rotors, memories)
-        rig = self.rig.prepare(state.rig, self.loads(t, state, effort), dt)
+        begun = PlantState(state.rig, state.rotors, memories)
+        rig = self.rig.prepare(state.rig, self.loads(t, begun, effort), length)
+        rig = jax.tree.map(lambda new, old: jnp.where(flies, new, old), rig, state.rig)
         return PlantState(rig, state.rotors, memories)
 
     def loads(self, t: ArrayLike, state: PlantState, effort: Effort) -> Loads:
@@ -152,7 +144,8 @@ class Plant(eqx.Module):
         if rotors is not None and effort.share is not None:
             rotors = effort.share * rotors
         pairs = tuple((it, state.memories[name]) for name, it in self.elements.items())
-        return Around(t, thrust, rotors, pairs, state.rotors, self._spin_up(state, effort))
+        speeds = effort.speeds if state.rotors is None else state.rotors
+        return Around(t, thrust, rotors, pairs, speeds, self._spin_up(state, effort))
 
     def derivative(self, t: ArrayLike, state: PlantState, effort: Effort) -> tuple[Any, Any]:
         """Time derivative of the rig's motion and of the rotors' speeds."""

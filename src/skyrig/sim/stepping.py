@@ -22,7 +22,6 @@ from jaxtyping import Array, Bool, Float, Int
 from skyrig.algebra import anywhere, dot, largest
 from skyrig.rigs.protocol import Watch
 from skyrig.sim.crossing import earliest_crossing, fineness, peak_between
-from skyrig.sim.integrators.trial import Trial
 from skyrig.sim.known import integrator
 from skyrig.sim.log import OK, TOO_FAST, TOO_MANY, Log, Sides
 from skyrig.sim.plant import Effort, Plant, PlantState
@@ -97,7 +96,7 @@ def step(
     """
     like = plant.like(state)
     dt = jnp.broadcast_to(jnp.asarray(dt, like.dtype), like.shape)
-    state = choose(dt > 0, plant.begun(t, state, effort, jnp.where(dt > 0, dt, 1.0)), state)
+    state = plant.begun(t, state, effort, dt)
     if not plant.jumps:
         return _smooth_step(plant, t, state, effort, dt, log)
     nothing = plant.rig.guards_off(state.rig)
@@ -113,7 +112,8 @@ def step(
         active = progress.pending
         trial = jnp.where(active, progress.trial, 0.0)
         now = t + progress.elapsed
-        tried, end, last = _tried(plant, now, progress.state, effort, trial)
+        tried = integrator(plant.integrator)(plant, now, progress.state, effort, trial)
+        end, last = plant.settle(now + trial, tried.end, effort)
         first, due = tried.first, tried.due
         assert first is not None and due is not None and tried.middle is not None and last is not None
         past = last.value > jnp.maximum(first.value, 0.0)
@@ -149,27 +149,13 @@ def step(
     return progress.state, log.complaining(trouble)
 
 
-def _tried(
-    plant: Plant, t: ArrayLike, state: PlantState, effort: Effort, span: Array
-) -> tuple[Trial, PlantState, Watch | None]:
-    """A step of the integrator, where it ends without its drift, and the guards there."""
-
-    def by(plant: Plant) -> tuple[Trial, PlantState, Watch | None]:
-        tried = integrator(plant.integrator)(plant, t, state, effort, span)
-        return tried, *plant.settle(t + span, tried.end, effort)
-
-    fewer = plant.busy(state)
-    if fewer is None:
-        return by(plant)
-    return jax.lax.cond(fewer[1], lambda: by(fewer[0]), lambda: by(plant))
-
-
 def _smooth_step(
     plant: Plant, t: ArrayLike, state: PlantState, effort: Effort, dt: Array, log: Log
 ) -> tuple[PlantState, Log]:
     """A step of a plant that never jumps."""
     span = jnp.maximum(dt, 0.0)
-    tried, end, _ = _tried(plant, t, state, effort, span)
+    tried = integrator(plant.integrator)(plant, t, state, effort, span)
+    end, _ = plant.settle(t + span, tried.end, effort)
     rough = (dt > 0) & _too_fast(plant, end, span, tried.failed)
     return choose(dt > 0, end, state), log.complaining(jnp.where(rough, TOO_FAST, log.trouble))
 
