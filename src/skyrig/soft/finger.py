@@ -103,6 +103,8 @@ class Finger(eqx.Module):
     """Stiffness of the springs that hold the base's nodes (N/m); not used by a clamp."""
     face: int = eqx.field(static=True)
     clamped: bool = eqx.field(static=True)
+    corners: tuple[int, ...] = eqx.field(static=True)
+    """Which nodes of a face are its corners, in order around it: inner and aside first."""
 
     @property
     def slices(self) -> int:
@@ -167,7 +169,7 @@ def finger(design: FingerDesign | None = None) -> Finger:
         "pins": pins,
     }
     arrays = {name: as_jax(np.asarray(value, dtype=np.float64)) for name, value in numbers.items()}
-    return Finger(**arrays, face=part.face, clamped=design.mount == "clamp")
+    return Finger(**arrays, face=part.face, clamped=design.mount == "clamp", corners=_corners(part))
 
 
 def _eyelet(part: Slice, x: float, y: float) -> Numbers:
@@ -184,6 +186,12 @@ def _lumped(overlap: Numbers) -> Numbers:
     """The diagonal of a mass matrix, scaled to the whole mass: positive for quadratic elements too."""
     diagonal = np.diag(overlap)
     return np.diag(diagonal * overlap.sum() / diagonal.sum())
+
+
+def _corners(part: Slice) -> tuple[int, ...]:
+    face = part.nodes[: part.face, :2]
+    around = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
+    return tuple(int(np.abs(face - corner).sum(1).argmin()) for corner in around)
 
 
 def _three(part: Slice) -> list[int]:

@@ -98,9 +98,11 @@ def each_tendon(lengths: Float[Array, "fingers 2"]) -> Float[Array, "fingers 4"]
     return jnp.repeat(lengths, 2, axis=-1)
 
 
-def felt(gripper: Gripper, rotation: Float[Array, "3 3"]) -> Float[Array, "fingers 3"]:
+def felt(
+    gripper: Gripper, rotation: Float[Array, "3 3"], gravity: Any = GRAVITY
+) -> Float[Array, "fingers 3"]:
     """Gravity in the fingers' frames when the vehicle is turned by `rotation` (m/s^2)."""
-    down = jnp.asarray([0.0, 0.0, -GRAVITY])
+    down = jnp.asarray([0.0, 0.0, -1.0]) * gravity
     return jnp.einsum("fji,kj,k->fi", gripper.turn, rotation, down)
 
 
