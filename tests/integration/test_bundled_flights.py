@@ -49,6 +49,8 @@ EVENTFUL = {
     "two-vehicles-own-paths",
     "winch-reel-up",
 }
+SOFT = {"soft-grasp"}
+"""Flown in tests/soft."""
 
 
 @functools.cache
@@ -80,7 +82,7 @@ def slack_time(flight: Flight) -> list[float]:
 
 
 def test_every_bundled_scenario_is_flown_here():
-    assert set(names()) == SMOOTH | EVENTFUL
+    assert set(names()) == SMOOTH | EVENTFUL | SOFT
 
 
 @pytest.mark.parametrize("name", sorted(SMOOTH))

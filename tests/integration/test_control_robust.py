@@ -14,7 +14,11 @@ from skyrig.scenario import names
 
 pytestmark = pytest.mark.slow
 
-FLOWN = sorted(name for name in names() if load(name).controller.name != OPEN_LOOP)
+FLOWN = sorted(
+    name
+    for name in names()
+    if load(name).controller.name != OPEN_LOOP and not load(name).parts.said.steps_itself  # those are slow
+)
 LONG = 120.0
 
 

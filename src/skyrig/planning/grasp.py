@@ -36,6 +36,7 @@ def grasp(
     above: float = 0.15,
     approach: str = "spread",
     squeeze: float = 0.03,
+    settle: float = 0.0,
     hold: float = 0.3,
     lift: float = 0.4,
     lift_time: float = 1.2,
@@ -56,7 +57,8 @@ def grasp(
         velocity: Of the vehicle at the grasp (m/s); at rest it waits there for `hold`.
         above: Height of the vehicle above the object's middle at the grasp (m).
         approach: How fingers open: 'spread' (C1, eq. 7) or 'surround' (C2, eq. 8).
-        squeeze: How much further inner tendons are pulled after the grasp, and outer ones let out (m).
+        squeeze: How much further the inner tendons are pulled after the grasp (m).
+        settle: How long before the grasp the vehicle is there, if at rest (s); not at all in the paper.
         hold: How long to wait at the grasp, if at rest, and where the object is set down (s).
         lift: How far to lift (m).
         lift_time: In how long (s).
@@ -74,8 +76,15 @@ def grasp(
         raise InputError(f"grasp_time must be above {LEAST_CLOSING:g} s, not {grasp_time:g}.")
     checks.nonnegative("squeeze", squeeze)
     at = middle + [0.0, 0.0, above]
-    legs = [_leg(begin, at, grasp_time, arriving_with=speed)]
     still = not np.any(speed)
+    settle = float(checks.nonnegative("settle", settle)) if still else 0.0
+    if grasp_time - settle <= LEAST_CLOSING:
+        raise InputError(
+            f"settle must leave {LEAST_CLOSING:g} s of grasp_time for the way, not {settle:g} s."
+        )
+    legs = [_leg(begin, at, grasp_time - settle, arriving_with=speed)]
+    if settle > 0:
+        legs.append(_wait(at, settle))
     if still and hold > 0:
         legs.append(_wait(at, hold))
     high = at + [0.0, 0.0, lift] + speed * [1.0, 1.0, 0.0] * lift_time / 2
@@ -86,7 +95,7 @@ def grasp(
         legs.append(_leg(before, high, carry_time))
     if release:
         low = np.array([*high[:2], at[2]])
-        legs += [_leg(high, low, lift_time), _wait(low, 0.5 * hold)]
+        legs += [_leg(high, low, lift_time), _wait(low, settle + 0.5 * hold)]
         opens = float(sum(float(leg.duration) for leg in legs))
         legs += [_wait(low, OPENING + hold), _leg(low, high, lift_time)]
     way = sequence(parts=legs)
@@ -107,8 +116,9 @@ def _leg(
     """From place to place; ends that move have a velocity (m/s), but no acceleration and no jerk."""
 
     def motion(velocity: Numbers | None) -> Any:
-        moves = velocity is not None and np.any(velocity)
-        return [velocity.tolist(), [0.0] * 3, [0.0] * 3] if moves else "rest"
+        if velocity is None or not np.any(velocity):
+            return "rest"
+        return [velocity.tolist(), [0.0] * 3, [0.0] * 3]
 
     return waypoints(
         points=np.stack([begin, end]),
@@ -151,7 +161,7 @@ def _schedule(
         at_arrival, at_grasp = (way.sample(time).position[0] for time in (arrive, grasp_time))
         spread = np.asarray(soft.lengths_for(ring, approach, target, at_arrival).lengths)
         closed = np.asarray(soft.lengths_for(ring, "grasp", target, at_grasp).lengths)
-        pressed = closed + [-squeeze, squeeze]
+        pressed = closed - [squeeze, 0.0]
         straight = np.asarray(ring.straight)
         knots = [0.0, arrive, grasp_time, grasp_time + SQUEEZING]
         lengths = [straight, spread, closed, pressed]

@@ -15,7 +15,7 @@ from skyrig.algebra import as_jax, rotation_matrix
 from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
 from skyrig.soft.equilibrium import Equilibrium, equilibrium, polished, tips
-from skyrig.soft.finger import Finger, FingerDesign, finger
+from skyrig.soft.mesh import Finger, FingerDesign, finger
 
 SHORTEST, LONGEST = 2 / 3, 19 / 18
 """How far tendons can be pulled in and let out, in lengths of the finger."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from skyrig.soft.finger import Finger
+from skyrig.soft.mesh import Finger
 
 
 def edges(

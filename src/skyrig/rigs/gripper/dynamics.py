@@ -14,6 +14,7 @@ from skyrig import algebra
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.gripper import contact
 from skyrig.rigs.gripper.contact import Pose
+from skyrig.rigs.gripper.momentum import Push, Speed, kinetic_energy
 from skyrig.rigs.gripper.parameters import (
     GripperMotion,
     GripperParameters,
@@ -21,7 +22,7 @@ from skyrig.rigs.gripper.parameters import (
     one_by_one,
 )
 from skyrig.rigs.gripper.potential import LEAST, Place, slices, tendon_lengths
-from skyrig.rigs.gripper.step import Push, Speed, advance, kinetic_energy
+from skyrig.rigs.gripper.step import advance
 from skyrig.rigs.protocol import Loads, Wrench
 from skyrig.soft import energy
 from skyrig.soft.surface import edges
@@ -207,13 +208,15 @@ def _signals(rig: GripperDynamics, state: GripperState, push: Push, like: Array)
     small = 1e-3 * first * rig.gravity
     agrees = ((torque * turning).sum() >= 0) | (size < small)
     assumed = (at.vehicle.turn[2, 2] >= 0) & (size <= bound + small) & agrees
+    press, stands = state.mode.held.force.sum((1, 2)), state.mode.stood.force.sum()
     loops = jnp.stack([_loop(rim, 0, 1), _loop(rim, 2, 3)], 1)  # fingers, two, points, xyz
     return {
         "tendon.tension": pull.reshape(-1, 2, 2).sum(-1).reshape(-1),
         "tendon.length": state.mode.lengths,
         "fingertip.gap": contact.on_solid(rig.solid, tip, at.object).gap,
-        "finger.force": state.mode.held.force.sum((1, 2)),
-        "ground.force": state.mode.stood.force.sum()[None],
+        "finger.force": press,
+        "ground.force": stands[None],
+        "object.held": (((press > 0).sum() >= 2) & (stands <= 0))[None],
         "gripper.torque": torque,
         "gripper.bound": bound[None],
         "gripper.assumed": assumed[None],

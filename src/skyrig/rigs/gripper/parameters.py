@@ -113,6 +113,9 @@ def _layout(fingers: int, slices: int) -> Layout:
             SignalKind("fingertip.gap", "m", fingers, "distance of each fingertip from the object's surface"),
             SignalKind("finger.force", "N", fingers, "press of each finger on the object"),
             SignalKind("ground.force", "N", 1, "press of the object on the ground"),
+            SignalKind(
+                "object.held", "", 1, "whether the object touches two fingers or more, and not the ground"
+            ),
             SignalKind("gripper.torque", "N m", 3, "of the fingers on the vehicle, world x, y, z"),
             SignalKind("gripper.bound", "N m", 1, "what a rigid gripper's weight would turn it by (eq. 22)"),
             SignalKind("gripper.assumed", "", 1, "whether eq. 22's assumptions hold"),

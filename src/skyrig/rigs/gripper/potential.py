@@ -18,8 +18,8 @@ from skyrig.rigs.gripper import contact
 from skyrig.rigs.gripper.contact import FLAT, Pose, Touch
 from skyrig.rigs.gripper.parameters import GripperMode, GripperParameters
 from skyrig.soft import energy
-from skyrig.soft.finger import Finger
 from skyrig.soft.gripper import each_tendon
+from skyrig.soft.mesh import Finger
 from skyrig.soft.stack import stacked, with_base
 
 LEAST = 1e-9

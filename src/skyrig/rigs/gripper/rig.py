@@ -19,8 +19,8 @@ from skyrig.rigs.gripper.dynamics import GripperDynamics
 from skyrig.rigs.gripper.parameters import GripperMode, GripperMotion, GripperState, no_grip
 from skyrig.rigs.gripper.solid import Solid
 from skyrig.soft.equilibrium import equilibrium
-from skyrig.soft.finger import FingerDesign
 from skyrig.soft.gripper import Gripper, each_tendon, felt, in_body
+from skyrig.soft.mesh import FingerDesign
 from skyrig.soft.shapes import slice_of
 
 ALONG = 3

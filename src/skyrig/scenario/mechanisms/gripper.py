@@ -77,7 +77,7 @@ class GripperParts(RigParts):
 
     def design(self) -> FingerDesign:
         """Of every finger."""
-        from skyrig.soft.finger import FingerDesign
+        from skyrig.soft.design import FingerDesign
 
         said = self.said.finger
         return FingerDesign(**{name: getattr(said, name) for name in said.__struct_fields__})
