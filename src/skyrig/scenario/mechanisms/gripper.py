@@ -54,8 +54,8 @@ class GripperRig(Mechanism, frozen=True, kw_only=True, tag="gripper"):
     friction: Annotated[float, unit("1", "Of fingers on the object", ge=0, le=10)] = 0.8
     ground_friction: Annotated[float, unit("1", "Of all on the ground", ge=0, le=10)] = 0.5
     contact_stiffness: Annotated[
-        float, unit("N/m^3", "Of the fingers' skin, a square metre", gt=0, le=1e10)
-    ] = 3e7
+        float, unit("N/m/cm^2", "Of the fingers' skin, for each square centimetre", gt=0, le=1e6)
+    ] = 3e3
     ground_stiffness: Annotated[float, unit("N/m", "Of each corner of the object", gt=0, le=1e7)] = 2e3
     floor: Annotated[float, unit("m", "Height of the ground, or of the table's top")] = 0.0
 
@@ -117,6 +117,7 @@ class GripperParts(RigParts):
 
         names = ("friction", "ground_friction", "contact_stiffness", "ground_stiffness", "floor")
         more = {name: getattr(self.said, name) for name in names}
+        more["contact_stiffness"] *= 1e4  # a square metre has as many square centimetres
         return SoftGripper.build(
             self.airframes[0], self.loads["payload"][0], self.design(), **self.ring(), **more
         )
