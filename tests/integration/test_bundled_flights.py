@@ -49,8 +49,8 @@ EVENTFUL = {
     "two-vehicles-own-paths",
     "winch-reel-up",
 }
-SOFT = {"soft-grasp"}
-"""Flown in tests/soft."""
+SOFT = {"soft-carry", "soft-grasp"}
+"""Grasps: tests/soft flies one."""
 
 
 @functools.cache

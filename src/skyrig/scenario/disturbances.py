@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +26,8 @@ class Disturbances:
     losses: tuple[ThrustLoss, ...]
     reels: tuple[Reel, ...]
     failures: tuple[RotorFailure, ...] = ()
-    drives: Mapping[str, tuple[Array, Array]] = field(default_factory=dict)
-    """What a reference asks of the rig's own drives: times (T,) (s) and goals (T, k), held until the next."""
+    planned: Callable[[], Mapping[str, tuple[Array, Array]]] | None = None
+    """What works out what a reference asks of the rig's own drives, if it asks for anything."""
 
     @staticmethod
     def of(
@@ -43,8 +44,13 @@ class Disturbances:
             tuple(it for it in happenings if isinstance(it, ThrustLoss)),
             tuple(sorted((it for it in happenings if isinstance(it, Reel)), key=lambda it: it.time)),
             tuple(it for it in happenings if isinstance(it, RotorFailure)),
-            {} if drives is None else drives(),
+            drives,
         )
+
+    @cached_property
+    def drives(self) -> Mapping[str, tuple[Array, Array]]:
+        """What a reference asks of drives: times (T,) (s) and goals (T, k), each held until the next."""
+        return {} if self.planned is None else self.planned()
 
     @property
     def edges(self) -> Array:
