@@ -16,6 +16,7 @@ ROOMS = [
     "elements",
     "statics",
     "planning",
+    "sensing",
     "control",
     "sim",
     "flight",
@@ -24,6 +25,7 @@ ROOMS = [
     "papers",
     "envs",
     "studio",
+    "bridges",
     "cli",
 ]
 """From the bottom up."""

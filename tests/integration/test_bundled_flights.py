@@ -17,9 +17,11 @@ TRACKED = 1e-4
 SMOOTH = {
     "five-dragonflies-links",
     "four-dragonflies-box",
+    "one-coaxial-circle",
     "one-dragonfly-circle",
     "one-firefly-circle",
     "one-octorotor-circle",
+    "one-tilted-circle",
     "payload-rotation",
     "six-dragonflies-box",
     "takeoff-circle-land",
@@ -52,6 +54,15 @@ EVENTFUL = {
 SOFT = {"soft-carry", "soft-grasp"}
 """Grasps: tests/soft flies one."""
 
+PLANNED = {"six-multilift-figure-8"}
+"""Planned ahead at every tick, which takes long: flown for a second only."""
+
+
+def test_plans_keep_a_team_on_its_figure_8() -> None:
+    flight = fly(load("six-multilift-figure-8").with_overrides({"duration": 1.5}))
+    assert flight.verdict.flew and errors(flight).max() < 0.02
+    assert flight.cables.tension.min() > 5.0
+
 
 @functools.cache
 def flown(name: str) -> Flight:
@@ -82,7 +93,7 @@ def slack_time(flight: Flight) -> list[float]:
 
 
 def test_every_bundled_scenario_is_flown_here():
-    assert set(names()) == SMOOTH | EVENTFUL | SOFT
+    assert set(names()) == SMOOTH | EVENTFUL | SOFT | PLANNED
 
 
 @pytest.mark.parametrize("name", sorted(SMOOTH))

@@ -21,10 +21,11 @@ from skyrig.envs.actions import Level
 from skyrig.envs.pool import PooledRig
 from skyrig.envs.tasks import Rewards, Task, length
 from skyrig.rigs.bodies import Bodies
+from skyrig.sim.driver import LoopState, Nothing, Steady, drive
 from skyrig.sim.log import OK, Log
 from skyrig.sim.pilot import Noise, blurred, measure, shake_shape
 from skyrig.sim.plant import Effort, PlantState
-from skyrig.sim.stepping import step
+from skyrig.sim.schedule import Even
 
 ROOM = 16
 """Events in one control period before the episode ends as diverged."""
@@ -43,7 +44,7 @@ class EnvState(eqx.Module):
     task: Any
     """What the task remembers of the episode."""
     rotors: Float[Array, "r n *batch"] | None
-    """Thrust of every rotor (N), where rotors lag."""
+    """Speed of every rotor (rad/s), where rotors lag."""
     memories: dict[str, Any]
     """What each element remembers."""
     key: UInt32[Array, "2 *batch"]
@@ -106,7 +107,9 @@ class Environment(eqx.Module):
         tick = jnp.zeros((), jnp.int32)
         wanted = self.task.wanted(memory, tick)
         rig = self._scattered(start, plant, wanted.position + offset, wanted.velocity)
-        rotors = plant.actuators.start(plant.thrust, plant.moment)
+        motors = plant.flown.motors
+        hover = plant.actuators.rotor_thrusts(Command(plant.thrust, plant.moment))[0]
+        rotors = None if motors is None else motors.speeds(hover)
         memories = plant.flown.start(rig).memories
         state = EnvState(rig, tick, index, memory, rotors, memories, following)
         return state, self._observed(plant, state, self._seen(plant, state))
@@ -164,13 +167,10 @@ class Environment(eqx.Module):
         made = plant.actuators.produced(rotors, saturated)
         effort = Effort(made.thrust, made.moment, rotors=rotors)
         flown = plant.flown
-
-        def once(index: Array, carry: tuple[PlantState, Log]) -> tuple[PlantState, Log]:
-            return step(
-                flown, (tick * self.substeps + index) * self.dt, carry[0], effort, self.dt, carry[1], index
-            )
-
-        return jax.lax.fori_loop(0, self.substeps, once, (state, Log.empty(flown, state, ROOM)))
+        carry = LoopState(state, None, Log.empty(flown, state, ROOM), None)
+        steps = Even(self.dt, tick * self.substeps)
+        end = drive(flown, Steady(effort), steps, carry, Nothing(), self.substeps)
+        return end.state, end.log
 
     def _seen(self, plant: PooledRig, state: EnvState) -> Measurement:
         """What is measured now: the same whenever it is asked for at this tick."""

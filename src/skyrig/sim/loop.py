@@ -53,7 +53,9 @@ class ClosedLoop(Recorded):
     """(K, n) share of each vehicle's rotors at a limit (1)."""
     drives: dict[str, Numbers]
     """(K, k) what the rig's own drives were asked for."""
-    told: dict[str, Numbers] = field(default_factory=dict)
+    made: tuple[Numbers, Numbers] = (np.zeros((0, 0)), np.zeros((0, 0, 3)))
+    """Thrust (T, n) in N and moment (T, n, 3) in N m that rotors made at the end of every step."""
+    controller_signals: dict[str, Numbers] = field(default_factory=dict)
     """(K, n) each: what the controller says of itself, by name."""
 
     @property
@@ -133,19 +135,19 @@ def closed_loop(
         integrator=integrator,
         delay=delay,
     )
-    told = progress or (lambda time: None)
+    report = progress or (lambda time: None)
     if isinstance(controller, Controller | HeldCommands):
         chunks = Chunks(job, pilot)
         while not (chunks.done or chunks.trouble):
             chunks.fly()
-            told(chunks.time)
+            report(chunks.time)
         return flown_so_far(chunks)
     stepper = Stepper(job, pilot)
     while not (stepper.done or stepper.trouble):
         tick = stepper.tick
         wanted = looks(pilot.target, tick)
         stepper.give(answer(controller, float(job.ticks[tick]), wanted, stepper.seen))
-        told(stepper.time)
+        report(stepper.time)
     return flown_so_far(stepper)
 
 
@@ -161,11 +163,12 @@ def flown_so_far(*legs: Chunks | Stepper) -> ClosedLoop:
     times = job.planned.times[:count]
     log = _joined([log for leg in legs for log in leg.logs])
     raise_troubles(log, times, bodies)
-    found = events_of(job.plant.rig, job.state.rig, log, times, job.planned.happenings, bodies)
+    start = job.state.rig if legs[0].fresh else None
+    found = events_of(job.plant.rig, start, log, times, job.planned.happenings, bodies)
     hold = np.asarray(job.planned.plan.hold)[:count]
     _, first = np.unique(hold, return_index=True)
     # row 0 has no length and comes before the first step; both see the same command
-    seen, command, made, told = jax.tree.map(lambda leaf: leaf[first], record.pilot)
+    seen, command, made, own = jax.tree.map(lambda leaf: leaf[first], record.pilot)
     present = np.asarray(made.rotors).shape[1]
     return ClosedLoop(
         times=times,
@@ -183,7 +186,8 @@ def flown_so_far(*legs: Chunks | Stepper) -> ClosedLoop:
         moment=np.asarray(record.moment)[first].swapaxes(1, 2),
         saturated=made.saturated.sum(1) / present,
         drives=command.drives,
-        told={name: np.asarray(value) for name, value in told.items()},
+        made=(np.asarray(record.thrust), np.asarray(record.moment).swapaxes(1, 2)),
+        controller_signals={name: np.asarray(value) for name, value in own.items()},
     )
 
 
@@ -192,17 +196,17 @@ def _record_of(legs: Sequence[Chunks | Stepper]) -> Record:
     records = [leg.record() for leg in legs]
     if len(records) == 1:
         return records[0]
-    told = {name: value for it in records for name, value in it.pilot[-1].items()}
+    known = {name: value for it in records for name, value in it.pilot[-1].items()}
 
-    def all_told(record: Record) -> Record:
+    def completed(record: Record) -> Record:
         rows = len(record.thrust)
         missing = {
             name: np.full((rows, *value.shape[1:]), False if value.dtype == bool else np.nan)
-            for name, value in told.items()
+            for name, value in known.items()
         }
         return eqx.tree_at(lambda it: it.pilot[-1], record, {**missing, **record.pilot[-1]})
 
-    return jax.tree.map(lambda *parts: np.concatenate(parts), *map(all_told, records))
+    return jax.tree.map(lambda *parts: np.concatenate(parts), *map(completed, records))
 
 
 def _joined(logs: list[tuple[int, Log]]) -> Log:

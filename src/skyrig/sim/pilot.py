@@ -7,6 +7,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from skyrig.algebra import computed_once, multiply, turn_by
@@ -15,7 +16,7 @@ from skyrig.control.interface import Command, Controller, Measurement, Noise
 from skyrig.rigs.bodies import Bodies
 from skyrig.sim.packing import Packed
 from skyrig.sim.plant import Effort, Plant, PlantState
-from skyrig.sim.schedule import Plan
+from skyrig.sim.schedule import Turn
 from skyrig.sim.stepping import choose
 
 
@@ -26,6 +27,10 @@ class Surroundings(eqx.Module):
     """Share of its thrust that each vehicle's rotors give."""
     drives: dict[str, Float[Array, "..."]] = eqx.field(default_factory=dict)
     """Where the rig's own drives shall go, such as {'winch': free lengths in m}."""
+    alive: Float[Array, "r n intervals"] | None = None
+    """One for every rotor that turns, zero for one that has stopped; None if none ever stops."""
+    told: Float[Array, "n intervals"] | None = None
+    """Of how many stopped rotors each vehicle's mixer knows."""
 
 
 class Memory(eqx.Module):
@@ -80,7 +85,7 @@ class Autopilot(eqx.Module):
     controller: Controller
     actuators: Actuators
     noise: Noise
-    period: Float[Array, ""]
+    period: Float[Array, ""] | Float[np.ndarray, ""]
     """Between ticks (s)."""
     delay: int = eqx.field(static=True, default=0, kw_only=True)
     """Whole control periods that pass between a measurement and the command it led to."""
@@ -126,7 +131,7 @@ class Autopilot(eqx.Module):
         if drives is None:
             drives = rig.follow(seen.readings, around.drives, self.period) if rig.layout.drives else {}
         if command.rotors is None:
-            rotors, saturated = self.actuators.rotor_thrusts(command)
+            rotors, saturated = self.actuators.rotor_thrusts(command, around.told)
             thrust, moment = command.thrust, command.moment
         else:
             asked = self.actuators.produced(command.rotors, command.rotors > 0)
@@ -187,32 +192,24 @@ class Pilot(Autopilot):
         return Packed.of(self.begin(plant, state), plant.like(state).dtype)
 
     def __call__(
-        self,
-        plant: Plant,
-        memory: Packed,
-        state: PlantState,
-        plan: Plan,
-        index: Array,
-        first: Any,
-        branch: Any,
+        self, plant: Plant, memory: Packed, state: PlantState, turn: Turn, going: Any, branch: Any
     ) -> tuple[Packed, Effort]:
         """The effort of the coming step, the controller's command renewed where one of its ticks falls."""
         assert self.ticks is not None and self.intervals is not None
-        tick = plan.tick[index]
-        around = self.intervals.row(plan.hold[index])
+        around = self.intervals.row(turn.hold)
         # the row is taken out here: a branch that carried all rows would be too large for one kernel
-        now = self.ticks.row(jnp.maximum(tick, 0))
+        now = self.ticks.row(jnp.maximum(turn.tick, 0))
 
         def decided(memory: Packed) -> Packed:
             return memory.changed(lambda tree: self.decide(plant, tree, state, now, around))
 
-        memory = branch(first & (tick >= 0), decided, memory)
-        return memory, effort(memory.tree(), around)
+        memory = branch(going & (turn.tick >= 0), decided, memory)
+        return memory, effort(self.actuators, memory.tree(), around)
 
     def held(self, memory: Packed, interval: Array) -> Effort:
         """What is held in an interval with the command at hand."""
         assert self.intervals is not None
-        return effort(memory.tree(), self.intervals.row(interval))
+        return effort(self.actuators, memory.tree(), self.intervals.row(interval))
 
     def kept(self, memory: Packed) -> tuple[dict[str, Bodies], Command, Produced, dict[str, Array]]:
         """What the controller was told, asked for, what the rotors made of it, and what it says of itself."""
@@ -220,13 +217,16 @@ class Pilot(Autopilot):
         return tree.seen.bodies, tree.command, tree.made, self.controller.signals(tree.controller)
 
 
-def effort(memory: Memory, around: Surroundings) -> Effort:
+def effort(actuators: Actuators, memory: Memory, around: Surroundings) -> Effort:
     """What the actuators do while a command is held."""
+    made = memory.made
+    if around.alive is not None:
+        made = actuators.produced(around.alive * made.rotors, made.saturated)
     return Effort(
-        thrust=memory.made.thrust * around.share,
-        moment=memory.made.moment * around.share,
+        thrust=made.thrust * around.share,
+        moment=made.moment * around.share,
         drives=memory.command.drives or {},
-        rotors=memory.made.rotors,
+        rotors=made.rotors,
         share=around.share,
     )
 

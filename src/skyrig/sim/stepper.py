@@ -79,6 +79,7 @@ class Stepper:
     def __init__(self, job: Job, pilot: Pilot, keep: bool = True, tick: int = 0) -> None:
         self.job, self.pilot, self.keep = job, pilot, keep
         self.tick = self.since = tick
+        self.fresh = True
         self.tables: list[Numbers] = []
         self.logs: list[tuple[int, Log]] = []
         plan = job.planned.plan
@@ -127,6 +128,11 @@ class Stepper:
     def seen(self) -> Seen:
         """What is measured now, with noise."""
         return self._sight(self._numbers)
+
+    @property
+    def latest(self) -> Record | None:
+        """The record's row of the last step flown; None where none is, or none is kept."""
+        return self._row.unpack(self.tables[-1][-self._row.width :])[1] if self.tables else None
 
     @property
     def state(self) -> PlantState:
