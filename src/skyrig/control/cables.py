@@ -13,6 +13,7 @@ the hold. One cable and a point mass (eqs. 61-68) are the case n = 1: all formul
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -51,6 +52,7 @@ from skyrig.control.interface import (
     part,
     wanted_of,
 )
+from skyrig.control.lift import LiftMemory, Phases, supervise, yawed
 from skyrig.control.sharing import uncontrolled_axis
 from skyrig.control.thrust_loss import ThrustLoss
 from skyrig.planning import Sample
@@ -111,6 +113,8 @@ class CableMemory(eqx.Module):
     """Of the vehicles, as seen while they hung on nothing."""
     load: Estimate
     craft: Estimate
+    lift: LiftMemory | None = None
+    """Of a lift from the floor."""
 
 
 class Cables(Controller):
@@ -146,6 +150,8 @@ class Cables(Controller):
     internal: Float[Array, "3 n ..."] = axes(2)
     """Forces that the cables make against each other to spread out, payload frame (N)."""
     gains: CableGains = part()
+    phases: Phases | None = None
+    """Of a lift from the floor and back to it; None where there is none."""
 
     @property
     def uncontrolled_axis(self) -> np.ndarray | None:
@@ -158,6 +164,12 @@ class Cables(Controller):
             return None
         return uncontrolled_axis(np.asarray(self.attachment).T)
 
+    def planned(self, plan: Any) -> Cables:
+        """The same, to take off and land by a `LiftPlan`."""
+        if plan is None:
+            return self
+        return dataclasses.replace(self, phases=Phases.of(plan, jax.tree.map(concrete, self)))
+
     def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> CableNominal:
         """The rig's exact motion on the payload's reference."""
         payload = wanted_of("payload", payload)
@@ -165,8 +177,14 @@ class Cables(Controller):
         return cable_nominal(model, payload, model.late.lead)
 
     def signals(self, memory: CableMemory) -> dict[str, Array]:
-        """What is believed of each cable (0 taut, 1 slack, 2 cut), and of thrust that is missing (N)."""
-        return {"cable_belief": memory.belief.state, "missing_thrust": memory.loss.missing}
+        """What is believed of each cable (0 taut, 1 slack, 2 cut), and of thrust that is missing (N).
+
+        In a lift also which vehicles stand (1).
+        """
+        told = {"cable_belief": memory.belief.state, "missing_thrust": memory.loss.missing}
+        if memory.lift is not None:
+            told["standing"] = memory.lift.standing.astype(memory.loss.missing.dtype)
+        return told
 
     def start(self, measurement: Measurement) -> CableMemory:
         """No integral, no cable lost, nothing measured."""
@@ -181,6 +199,7 @@ class Cables(Controller):
             ThrustLoss.none(weight, self.late),
             Estimate.start(measurement.payload, self.late.delay),
             Estimate.start(measurement.vehicles, self.late.delay),
+            None if self.phases is None else LiftMemory.start(measurement.vehicles),
         )
 
     def __call__(
@@ -193,6 +212,11 @@ class Cables(Controller):
         half = it.late.period / 2
         load_seen = computed_once(memory.load.measured(it.load_sight, it.late, measurement.payload))
         craft_seen = computed_once(memory.craft.measured(it.sight, it.late, measurement.vehicles))
+        lift, tended = memory.lift, None
+        if it.phases is not None and lift is not None:
+            seen = (load_seen.bodies, craft_seen.bodies)
+            lift, tended = computed_once(supervise(it.phases, it.late, lift, t, nominal, *seen))
+            nominal = tended.nominal
         load = ahead(load_seen.due(it.late), half, nominal.position[2], nominal.rate[1])
         craft = ahead(craft_seen.due(it.late), half, nominal.vehicle[2], nominal.vehicle_spin)
         load, craft = computed_once((load, craft))
@@ -209,15 +233,21 @@ class Cables(Controller):
         )
         span, now = computed_once((span, now))
         belief = computed_once(memory.belief.seen(it, now, measurement.length))
+        if tended is not None:
+            belief = computed_once(tended.believed(memory.belief, belief))
         length = belief.length
         gap = length - now.distance
         hanging = it.available * ~(memory.loss.out | belief.lost)
         alike = it.payload_mass * memory.push[2] / jnp.maximum(hanging.sum(0), 1.0)
         margins = it.margins.after(belief.ticks)
         free = (gap > margins.free) | belief.lost
+        if tended is not None:
+            free = free & tended.flown
         loss = memory.loss.seen(it, craft_seen.bodies.velocity[2], free, alike)
         able = it.available * ~loss.out
         carrying = able * jnp.where(belief.lost, 0.0, jnp.clip(2 - gap / margins.slack, 0.0, 1.0))
+        if tended is not None:
+            carrying = carrying * tended.hand
         carried = computed_once(Carried.by(it, load, load_rotation, carrying))
         asked = asked_of_payload(it, carried, nominal, load, Wrench(memory.push, memory.turn), memory.tilt)
         asked = computed_once(asked)
@@ -238,15 +268,23 @@ class Cables(Controller):
             + carrying * (taut_rate + nominal.pull_rate)
             + (1 - carrying) * free_rate
         )
-        tilt = turning(rotation, craft.rate, least_turn(wanted, rate), nominal.vehicle_spin)
+        frame, bend = least_turn(wanted, rate), nominal.vehicle_spin
+        if tended is not None:
+            frame, bend = yawed(frame, tended.hand * bend, nominal, it.phases.facing)
+        tilt = turning(rotation, craft.rate, frame, bend)
         spin = turning_spin(tilt, gains.vehicle, gains.damping)
         moment = turning_moment(it.inertia, craft.rate, spin)
         if it.hook is not None:
             moment = moment + cross(it.hook, apply_transposed(rotation, swing.held))
 
+        if tended is not None:  # rotors of what stands idle
+            thrust = jnp.where(tended.standing, it.thrust_min, thrust)
+            moment, spin = (jnp.where(tended.standing, 0.0, it) for it in (moment, spin))
         given = (thrust * rotation[:, 2]).at[2].add((carrying - 1) * loss.missing)
         moved = believed_motion(it, carried, asked, swing, given)
         slack = jnp.min(carrying, axis=0, where=(able > 0) & ~belief.lost, initial=1.0) < 1
+        if tended is not None:
+            moved, slack = tended.moved(moved), slack | ~tended.lifted
         calm = jnp.where(slack | (cut.max(0) > 0), 0.0, it.late.period)
         level = jnp.where(asked.cut_short, 0.0, calm)
         fewer = jnp.any((able == 0) | belief.lost, axis=0)
@@ -263,5 +301,6 @@ class Cables(Controller):
             loss.commanded(thrust * rotation[2, 2]),
             load_seen.commanded(*moved.load),
             craft_seen.commanded(moved.craft, spin),
+            lift,
         )
         return memory, Command(thrust, moment)

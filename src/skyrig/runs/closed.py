@@ -27,9 +27,10 @@ def make_controller(built: Built) -> control.Controller:
     clock = {"period": 1 / loop.control_rate, "lag": loop.rotor_lag, "delay": loop.delay}
     noise = told_noise(built)
     try:
-        return control.build(
+        made = control.build(
             chosen.name, team.rig, team.airframes, chosen.gains, chosen.flavour, **clock, noise=noise
         )
+        return made.planned(built.scenario.motions.plan)
     except InputError as error:
         raise InputError(f"{built.scenario.where}: controller.{error}") from None
 

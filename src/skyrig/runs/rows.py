@@ -86,7 +86,8 @@ class Workshop:
         spec = known.spec
         rig = msgspec.json.encode((spec.rig, known.controller.model, known.controller.factors))
         start = msgspec.json.encode((spec.start, spec.reference, known.controller.name))
-        flown = msgspec.json.encode((known.controller, spec.loop, spec.noise))
+        told = None if known.motions.plan is None else (spec.reference, elements_of(spec))
+        flown = msgspec.json.encode((known.controller, spec.loop, spec.noise, told))
         teams = self._once("teams", rig, lambda: make_teams(known))
         begin = self._once("start", rig + start, lambda: make_start(known, teams[0]))
         failures = [it for it in spec.happenings if isinstance(it, RotorFailure)]
