@@ -90,6 +90,8 @@ class CableGains(eqx.Module):
     """Most that attitude feedback changes a cable's force, in equal shares of the payload's weight (1)."""
     least_pull: Float[Array, " ..."] = axes(0)
     """Least upward pull of a cable, in equal shares of the payload's weight (1)."""
+    observe: Float[Array, " ..."] = axes(0)
+    """Rate at which forces that nobody told of are learnt from how bodies accelerate (rad/s)."""
     learn: Float[Array, " ..."] = axes(0)
     """Errors count in the integral up to this (m, rad)."""
     most_push: Float[Array, " ..."] = axes(0)
@@ -105,6 +107,10 @@ class CableMemory(eqx.Module):
     """Integral part of the payload's wanted acceleration (m/s^2)."""
     turn: Float[Array, "3 ..."]
     """Integral part of its wanted angular acceleration (rad/s^2)."""
+    gust: Float[Array, "3 ..."]
+    """What pushes the payload besides what is known, as its acceleration shows (m/s^2)."""
+    drift: Float[Array, "3 n ..."]
+    """The same of the vehicles, across their cables (m/s^2)."""
     tilt: Float[Array, "3 ..."]
     """How far the wanted attitude gives way where the cables that are left cannot hold it (rad)."""
     belief: CableBelief
@@ -195,6 +201,8 @@ class Cables(Controller):
             zero,
             zero,
             zero,
+            jnp.zeros_like(measurement.vehicles.position),
+            zero,
             CableBelief.start(it.length, measurement.length),
             ThrustLoss.none(weight, self.late),
             Estimate.start(measurement.payload, self.late.delay),
@@ -249,15 +257,15 @@ class Cables(Controller):
         if tended is not None:
             carrying = carrying * tended.hand
         carried = computed_once(Carried.by(it, load, load_rotation, carrying))
-        asked = asked_of_payload(it, carried, nominal, load, Wrench(memory.push, memory.turn), memory.tilt)
+        spare = Wrench(memory.push, memory.turn)
+        asked = asked_of_payload(it, carried, nominal, load, spare, memory.tilt, memory.gust)
         asked = computed_once(asked)
         swing = computed_once(swing_cables(it, carried, asked, span, nominal))
         taut = taut_thrust(it, carried, swing, span, load, length)
         free, free_push, behind = free_thrust(it, nominal, craft, rotation, span, length, able)
         free = free.at[2].add(loss.missing)
-        wanted, cut = within_reach(
-            carrying * taut + (1 - carrying) * free, it.thrust_min, 0.95 * it.thrust_max
-        )
+        wanted = carrying * taut + (1 - carrying) * free - it.mass * memory.drift
+        wanted, cut = within_reach(wanted, it.thrust_min, 0.95 * it.thrust_max)
 
         thrust = dot(wanted, rotation[:, 2])
         missing = thrust * rotation[:, 2] - wanted
@@ -281,7 +289,7 @@ class Cables(Controller):
             thrust = jnp.where(tended.standing, it.thrust_min, thrust)
             moment, spin = (jnp.where(tended.standing, 0.0, it) for it in (moment, spin))
         given = (thrust * rotation[:, 2]).at[2].add((carrying - 1) * loss.missing)
-        moved = believed_motion(it, carried, asked, swing, given)
+        moved = believed_motion(it, carried, asked, swing, given + it.mass * memory.drift)
         slack = jnp.min(carrying, axis=0, where=(able > 0) & ~belief.lost, initial=1.0) < 1
         if tended is not None:
             moved, slack = tended.moved(moved), slack | ~tended.lifted
@@ -291,9 +299,20 @@ class Cables(Controller):
         giving = jnp.where(fewer, GIVE * asked.short - RISE * memory.tilt, -GIVE * memory.tilt)
         learnt = Wrench(limited(asked.error.linear, gains.learn), limited(asked.error.angular, gains.learn))
         turned = apply(it.turnable, asked.law.turns.i * learnt.angular)
+        strange = load_seen.strange(memory.load, it.late) - spare.linear
+        gust = memory.gust + calm * gains.observe * limited(strange, gains.most_side)
+        strange = craft_seen.strange(memory.craft, it.late) - carrying * spare.linear[:, None]
+        strange = limited(strange, gains.most_side)
+        strange = strange - carrying * span.direction * dot(span.direction, strange)
+        strange = strange.at[2].multiply(carrying)  # what a free vehicle misses of its thrust is `loss`
+        if tended is not None:
+            strange = strange * tended.flown
+        drift = memory.drift + it.late.period * gains.observe * strange
         memory = CableMemory(
             accumulated(memory.push, asked.law.moves.i * learnt.linear, calm, gains.most_push),
             accumulated(memory.turn, turned, level, gains.most_turn),
+            gust,
+            drift,
             limited(
                 memory.tilt + it.late.period * apply(it.turnable, giving), jnp.full_like(calm, MOST_TILT)
             ),

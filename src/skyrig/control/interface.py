@@ -127,7 +127,7 @@ class Controller(eqx.Module):
         return None
 
     def planned(self, plan: Any) -> Controller:
-        """This controller, told what a reference says besides motions, such as a `LiftPlan`; None for nothing."""
+        """This controller, told what a reference says besides motions: a `LiftPlan`, say, or None."""
         if plan is None:
             return self
         raise InputError(

@@ -33,9 +33,9 @@ from skyrig.turns import turn
 
 ORDER = 4
 """Derivatives that vanish at both ends of a vehicle's leg."""
-FELT, WHILE = 0.6, 0.3
+FELT, WHILE = 0.6, 0.5
 """A load that has fallen less than it should, by this share and as long as this counts (s), touches."""
-SURE, LEAST = 0.01, 0.02
+SURE, LEAST = 0.01, 0.015
 """It must be this much (m), and the load must be falling faster than this (m/s)."""
 LET_GO, BRAKE = 0.3, 0.2
 """Times in which vehicles let go and come to rest, when the load touched (s)."""

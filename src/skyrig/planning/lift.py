@@ -25,7 +25,7 @@ IDLE = 0.5
 """Rotors idle for so long before they lift and after they landed (s)."""
 SLOWEST = 1.5
 """Shortest leg of a vehicle (s)."""
-CLOSING = 2.5
+CLOSING = 4.0
 """Time in which cables come taut (s)."""
 TAKING = 1.5
 """Time in which they then take the weight (s)."""
@@ -33,8 +33,8 @@ SETTLING = 0.5
 """Time to come to rest after that (s)."""
 APPROACH = 0.08
 """Height above the floor at which the load begins to creep, and depth below it down to which it would (m)."""
-CREEP = 0.06
-"""Highest speed at which the load and the vehicles meet the floor (m/s)."""
+CREEP, TOUCH = 0.04, 0.08
+"""Highest speeds at which the load and the vehicles meet the floor (m/s)."""
 RELEASE = 2.5
 """Time in which cables let go, once the load must have touched (s)."""
 ABOVE, BELOW = 0.08, 0.16
@@ -225,4 +225,4 @@ def _legs(parts: Any, stand: Numbers, speed: float) -> tuple[float, float, float
     tall = float(np.max(parts.lengths)) + 0.5
     aside = float(np.linalg.norm(stand[:, :2] - np.asarray(parts.points)[:, :2], axis=1).max()) + 0.2
     climb, gather = (max(SLOWEST, fast * it / speed) for it in (tall, aside))
-    return climb, gather, fast * (ABOVE + BELOW) / CREEP
+    return climb, gather, fast * (ABOVE + BELOW) / TOUCH

@@ -9,6 +9,7 @@ from skyrig.constants import GRAVITY
 from skyrig.control.known import OPEN_LOOP
 from skyrig.scenario.demands import demands
 from skyrig.scenario.plausible import implausible
+from skyrig.scenario.world import elements_of
 
 if TYPE_CHECKING:
     from skyrig.scenario.scenario import Scenario
@@ -21,6 +22,7 @@ def remarks(scenario: Scenario) -> tuple[str, ...]:
     """One sentence each; cheap, and without JAX."""
     parts = scenario.parts
     found = [*_thin(scenario), *parts.remarks(scenario.spec.start), *implausible(parts), *demands(scenario)]
+    found += _washed(scenario)
     return tuple(dict.fromkeys(found))
 
 
@@ -30,3 +32,13 @@ def _thin(scenario: Scenario) -> Iterator[str]:
     share = sum(frame.total_thrust_max for frame in parts.airframes) / (parts.mass * GRAVITY)
     if share < MARGIN and scenario.controller.name != OPEN_LOOP:
         yield f"The team lifts only {share:.2f} times the rig's weight."
+
+
+def _washed(scenario: Scenario) -> Iterator[str]:
+    """A team that cannot lift through its own wash."""
+    wash = elements_of(scenario.spec).get("downwash")
+    if wash is None or scenario.controller.name == OPEN_LOOP:
+        return
+    said = scenario.controller.gains.get("lean", scenario.spec.start.lean)
+    lean = scenario.lean if scenario.lean is not None else said
+    yield from scenario.parts.washed(float(lean or 0.0), getattr(wash, "payload", 1.0))

@@ -14,6 +14,7 @@ import msgspec
 from ruamel.yaml import YAML
 
 from skyrig import files
+from skyrig.control.known import chosen
 from skyrig.errors import InputError
 from skyrig.scenario import crosschecks
 from skyrig.scenario.limits import check_limits
@@ -138,6 +139,19 @@ class Scenario:
         from skyrig.scenario.remarks import remarks
 
         return remarks(self)
+
+    @cached_property
+    def lean(self) -> float | None:
+        """How far hovering cables lean outwards where that follows from downwash (rad); None elsewhere.
+
+        It is chosen where there is downwash, the controller can lean cables, and nobody says how far.
+        """
+        wash = elements_of(self.spec).get("downwash")
+        known = chosen(self.controller.name, self.parts.mechanism).gains.get(self.controller.flavour, ())
+        said = self.spec.start.lean is not None or "lean" in self.controller.gains
+        if wash is None or said or "lean" not in known:
+            return None
+        return self.parts.lean(getattr(wash, "payload", 1.0))
 
     def with_overrides(self, changes: Mapping[str, object]) -> Scenario:
         """A copy with some values changed by path, such as {"rig.payload.mass": 0.3}, checked again."""
