@@ -25,8 +25,7 @@ def make_controller(built: Built) -> control.Controller:
     chosen, team, loop = built.controller, built.believed, built.scenario.spec.loop
     need_none(chosen.own, built.scenario.where, chosen.name)
     clock = {"period": 1 / loop.control_rate, "lag": loop.rotor_lag, "delay": loop.delay}
-    noise, lean = told_noise(built), built.scenario.lean
-    gains = chosen.gains if lean is None else {"lean": lean, **chosen.gains}
+    noise, gains = told_noise(built), built.scenario.told_gains
     try:
         made = control.build(
             chosen.name, team.rig, team.airframes, gains, chosen.flavour, **clock, noise=noise

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from skyrig.scenario.build import Built
 
 FOLDER = "scenarios"
+OBSERVE = 2.0
+"""Rate at which controllers that can learn of forces do so where there is wind or drag (rad/s)."""
 DEFAULT = "three-dragonflies-circle"
 """What flies when nobody says what."""
 
@@ -152,6 +154,17 @@ class Scenario:
         if wash is None or said or "lean" not in known:
             return None
         return self.parts.lean(getattr(wash, "payload", 1.0))
+
+    @property
+    def told_gains(self) -> dict[str, Any]:
+        """Gains as the scenario says them, and those that follow from what surrounds the rig."""
+        controller, found = self.controller, {}
+        known = chosen(controller.name, self.parts.mechanism).gains.get(controller.flavour, ())
+        if self.lean is not None:
+            found["lean"] = self.lean
+        if "observe" in known and any(it.pushes for it in elements_of(self.spec).values()):
+            found["observe"] = OBSERVE
+        return found | controller.gains
 
     def with_overrides(self, changes: Mapping[str, object]) -> Scenario:
         """A copy with some values changed by path, such as {"rig.payload.mass": 0.3}, checked again."""
