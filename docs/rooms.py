@@ -11,10 +11,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1] / "src" / "skyrig"
 ROOMS = [
     "vehicles",
+    "soft",
     "rigs",
     "elements",
     "statics",
     "planning",
+    "sensing",
     "control",
     "sim",
     "flight",
@@ -23,6 +25,7 @@ ROOMS = [
     "papers",
     "envs",
     "studio",
+    "bridges",
     "cli",
 ]
 """From the bottom up."""

@@ -1,9 +1,10 @@
 """skyrig: multirotors that carry payloads, simulated exactly.
 
-Importing this package sets four defaults of JAX for the process, each only where nothing else was said:
-float64 arrays (JAX_ENABLE_X64), a compilation cache on disk (JAX_COMPILATION_CACHE_DIR), calls that are not
-handed to another thread (JAX_CPU_ENABLE_ASYNC_DISPATCH), and XLA's option to run small loops as one kernel,
-which makes a single flight several times faster. See docs/conventions.md.
+Importing this package sets five defaults for the process, each only where nothing else was said: float64
+arrays (JAX_ENABLE_X64), a compilation cache on disk (JAX_COMPILATION_CACHE_DIR), calls that are not handed to
+another thread (JAX_CPU_ENABLE_ASYNC_DISPATCH), XLA's option to run small loops as one kernel, which makes a
+single flight several times faster, and one thread for small systems of equations (OPENBLAS_NUM_THREADS). See
+docs/conventions.md.
 """
 
 from __future__ import annotations

@@ -45,6 +45,7 @@ class Vehicle(Part, frozen=True, kw_only=True):
     torque_coefficient: Annotated[float | None, unit("N m/(rad/s)^2", "Torque over speed squared")] = None
     speed_min: Annotated[float | None, unit("rad/s", "Slowest a rotor turns")] = None
     speed_max: Annotated[float | None, unit("rad/s", "Fastest a rotor turns")] = None
+    speed_rate: Annotated[float | None, unit("rad/s^2", "Most a rotor's speed changes, with a lag")] = None
     rotor_radius: Annotated[float | None, unit("m", "Half a propeller's diameter")] = None
     height: Annotated[float | None, unit("m", "Height of the body")] = None
     rotor_axes: Annotated[list[Point] | None, unit("", "Along which rotors push; body z if left out")] = None

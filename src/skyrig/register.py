@@ -1,4 +1,4 @@
-"""Bring in mechanisms, elements, controllers, references and integrators of your own, one line each.
+"""Bring in mechanisms, elements, sensors, controllers, references and integrators of your own, one line each.
 
     from skyrig import register
 
@@ -23,6 +23,8 @@ from skyrig.rigs.layout import End, Tether
 from skyrig.scenario.mechanisms import Mechanism, Place, RigParts
 from skyrig.scenario.registry import ELEMENTS, MECHANISMS, enter
 from skyrig.scenario.world import ElementSpec
+from skyrig.sensing.registry import SENSORS
+from skyrig.sensing.sensor import SensorSpec
 from skyrig.sim.known import INTEGRATORS
 
 T = TypeVar("T")
@@ -33,6 +35,7 @@ __all__ = [
     "Mechanism",
     "Place",
     "RigParts",
+    "SensorSpec",
     "Tether",
     "controller",
     "element",
@@ -40,6 +43,7 @@ __all__ = [
     "integrator",
     "mechanism",
     "reference",
+    "sensor",
 ]
 
 
@@ -95,6 +99,11 @@ def reference(name: str) -> Callable[[T], T]:
 def integrator(name: str) -> Callable[[T], T]:
     """A function `(plant, t, state, effort, dt, fence) -> Trial`; see `skyrig.sim.integrators`."""
     return lambda step: _entered(INTEGRATORS, "integrator", name, step)
+
+
+def sensor(name: str) -> Callable[[type[T]], type[T]]:
+    """A `SensorSpec` of your own, by its name under `sensors:`."""
+    return lambda kind: _entered(SENSORS, "sensor", name, kind)
 
 
 def _entered(table: dict[str, Any], kind: str, name: str, thing: T) -> T:

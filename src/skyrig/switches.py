@@ -18,7 +18,8 @@ def set_defaults() -> None:
     """Set what nobody has set: environment variables before JAX is imported, its configuration after.
 
     Way out: set JAX_ENABLE_X64=0, JAX_CPU_ENABLE_ASYNC_DISPATCH=1, JAX_COMPILATION_CACHE_DIR (empty for
-    none), or the XLA options to values of your own before importing skyrig.
+    none), OPENBLAS_NUM_THREADS, or the XLA options to values of your own before importing skyrig. Threads of
+    OpenBLAS wait for each other far longer than the small systems of soft fingers take to solve.
     """
     flags = os.environ.get("XLA_FLAGS", "")
     if "xla_backend_extra_options" not in flags:
@@ -27,6 +28,7 @@ def set_defaults() -> None:
         flags = f"{flags} --{VECTOR}=512"
     os.environ["XLA_FLAGS"] = flags.strip()
     wanted = {
+        "OPENBLAS_NUM_THREADS": "1",
         "JAX_ENABLE_X64": "1",
         "JAX_COMPILATION_CACHE_DIR": str(cache_folder() / "jax"),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.3",
@@ -36,7 +38,7 @@ def set_defaults() -> None:
         if name in os.environ:
             continue
         os.environ[name] = value
-        if "jax" in sys.modules:
+        if "jax" in sys.modules and name.startswith("JAX"):
             _configure(name.lower(), value)
     if "jax" in sys.modules:
         set_dispatch()

@@ -76,3 +76,23 @@ def multiply(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     b, v = second[..., :1], second[..., 1:]
     w = a * b - (u * v).sum(-1, keepdims=True)
     return np.concatenate([w, a * v + b * u + cross(u, v)], axis=-1)
+
+
+def conjugate(attitude: np.ndarray) -> np.ndarray:
+    """The turn back."""
+    return attitude * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def of_vector(vector: np.ndarray) -> np.ndarray:
+    """The quaternion of a turn about `vector` by its length (rad)."""
+    angle = np.linalg.norm(vector, axis=-1, keepdims=True)
+    return np.concatenate([np.cos(angle / 2), 0.5 * np.sinc(angle / (2 * np.pi)) * vector], axis=-1)
+
+
+def vector_of(attitude: np.ndarray) -> np.ndarray:
+    """Axis times angle (rad, at most half a turn) of a turn: the inverse of `of_vector`."""
+    whole = np.where(attitude[..., :1] < 0, -attitude, attitude)
+    size = np.linalg.norm(whole[..., 1:], axis=-1, keepdims=True)
+    angle = 2 * np.arctan2(size, whole[..., :1])
+    factor = np.where(size > 1e-9, angle / np.maximum(size, 1e-300), 2.0)
+    return factor * whole[..., 1:]

@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import skyrig
 from skyrig.elements import Around, Drag, Wind
@@ -124,6 +125,31 @@ def test_rotors_in_hover_slow_a_vehicle_at_the_published_rate(
     force = np.asarray(push.force)[:, 0]
     assert force == pytest.approx([-coefficient * frame.rotor_count * speed, 0.0, 0.0], abs=1e-12)
     assert -force[0] / frame.mass == pytest.approx(rate, rel=0.35)  # other propellers than RotorPy's
+
+
+def test_drag_of_tilted_rotors_on_a_turning_vehicle_is_the_sum_over_its_hubs() -> None:
+    """Each hub by itself, in the world's frame: -k omega times what of its velocity is across its axis."""
+    frame, k = skyrig.airframe("tilted"), 1e-4
+    it = built("one-tilted-circle", rotor_drag={"coefficient": k}, rolling_moment={"coefficient": 1e-6})
+    still = moving([0.0, 0.0, 5.0], (3.0, -1.0, 0.5))
+    turn, rate = np.array([0.9, 0.2, -0.3, 0.1]), np.array([1.0, -2.0, 3.0])
+    turn /= np.linalg.norm(turn)
+    craft = Bodies(still.position, still.velocity, jnp.asarray(turn)[:, None], jnp.asarray(rate)[:, None])
+    speeds = np.array([400.0, 500.0, 600.0, 450.0, 550.0, 650.0])
+    world = Around(0.0, jnp.zeros(1), None, speeds=jnp.asarray(speeds)[:, None])
+    matrix = Rotation.from_quat(turn, scalar_first=True).as_matrix()
+    force, torque, rolling = np.zeros(3), np.zeros(3), np.zeros(3)
+    for hub, axis, speed in zip(frame.rotor_positions @ matrix.T, frame.axes @ matrix.T, speeds, strict=True):
+        velocity = np.array([3.0, -1.0, 0.5]) + np.cross(matrix @ rate, hub)
+        across = velocity - velocity @ axis * axis
+        force += -k * speed * across
+        torque += np.cross(hub, -k * speed * across)
+        rolling += -1e-6 * speed * across
+    dragged = it.elements["rotor_drag"].loads(0.0, {"vehicles": craft}, None, world)["vehicles"]
+    rolled = it.elements["rolling_moment"].loads(0.0, {"vehicles": craft}, None, world)["vehicles"]
+    assert np.asarray(dragged.force)[:, 0] == pytest.approx(force)
+    assert np.asarray(dragged.torque)[:, 0] == pytest.approx(torque)
+    assert np.asarray(rolled.torque)[:, 0] == pytest.approx(rolling)
 
 
 def test_air_across_rotors_makes_the_moment_of_the_multilift_report() -> None:
@@ -267,15 +293,17 @@ def test_turning_rotors_hold_their_vehicle_back_like_gyroscopes() -> None:
     assert torque[:, 0] == pytest.approx(-np.cross([2.0, 0.0, 0.0], [0.0, 0.0, momentum]))
 
 
-def test_a_rotor_that_stops_takes_its_force_and_moment_with_it() -> None:
-    failure = {"type": "rotor-failure", "time": 1.0, "rotor": 2}
-    it = skyrig.load("one-dragonfly-hover").with_overrides({"happenings": [failure]}).build()
-    frame = skyrig.airframe("dragonfly")
-    rotors = jnp.asarray([[0.5], [0.6], [0.7], [0.8]])
-    for t, lost in ((0.99, 0.0), (1.0, 0.7)):
-        world = Around(t, jnp.asarray([2.6]), rotors)
-        wrench = it.elements["rotor_failures"].loads(t, {"vehicles": moving(UP)}, None, world)["vehicles"]
-        taken = np.concatenate([np.asarray(wrench.force)[:, 0], np.asarray(wrench.torque)[:, 0]])
-        assert taken == pytest.approx(-lost * frame.wrenches[:, 2])
+def test_rotors_that_speed_up_turn_their_vehicle_the_other_way() -> None:
+    """Propellers of spin +1 turn clockwise seen from above: what speeds them up pushes the body about +z."""
+    it = built(gyroscopic={"rotor_inertia": 1e-4})
+    speeds = jnp.full((4, 1), 900.0)
+    faster = jnp.asarray([[50.0], [0.0], [30.0], [-10.0]])
+    world = Around(0.0, jnp.asarray([2.0]), None, speeds=speeds, spin_up=faster)
+    torque = it.elements["gyroscopic"].loads(0.0, {"vehicles": moving(UP)}, None, world)["vehicles"].torque
+    assert np.asarray(torque)[:, 0] == pytest.approx([0.0, 0.0, 1e-4 * (50 + 30 + 10)])
+
+
+def test_a_rotor_that_is_not_there_cannot_stop() -> None:
+    failure = {"type": "rotor-failure", "time": 1.0, "rotor": 4}
     with pytest.raises(InputError, match=r"happenings\[0\].rotor"):
-        skyrig.load("one-dragonfly-hover").with_overrides({"happenings": [{**failure, "rotor": 4}]})
+        skyrig.load("one-dragonfly-hover").with_overrides({"happenings": [failure]})

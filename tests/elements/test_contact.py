@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import mujoco
 import numpy as np
 import pytest
 
@@ -197,9 +198,37 @@ def test_a_minute_of_standing_makes_no_energy(stood: Any) -> None:
     assert growth[:, :4].max() < 1e-9
 
 
+def in_mujoco(size: tuple[float, ...], tilt: float, speed: float, seconds: float) -> tuple[float, float]:
+    """How far a box slides (m) and has turned (degrees) there; gravity leans instead of the ground."""
+    model = mujoco.MjModel.from_xml_string(
+        f"""<mujoco>
+        <option timestep="5e-4" integrator="implicitfast" cone="elliptic" impratio="10"
+          gravity="{G * np.sin(tilt)} 0 {-G * np.cos(tilt)}"/>
+        <default><geom friction="{MU} 0 0" solref="0.004 1"/></default>
+        <worldbody><geom type="plane" size="20 20 1"/><body pos="0 0 {size[2] / 2}"><freejoint/>
+          <geom type="box" size="{size[0] / 2} {size[1] / 2} {size[2] / 2}" mass="0.25"/></body></worldbody>
+        </mujoco>"""
+    )
+    data = mujoco.MjData(model)
+    data.qvel[0] = speed
+    while data.time < seconds:
+        mujoco.mj_step(model, data)
+    turned = 2 * np.arctan2(np.linalg.norm(data.qpos[4:7]), abs(data.qpos[3]))
+    return float(data.qpos[0]), float(np.degrees(turned))
+
+
+def test_boxes_slide_and_topple_as_in_mujoco(stood: Any) -> None:
+    """Its slides fall short of theory by up to 0.73 mm at steps of 0.5 ms, ours by 0.11 mm at 2 ms."""
+    for lane, speed in enumerate(SLIDES, 4):
+        theirs, _ = in_mujoco((0.3, 0.3, 0.1), 0.0, speed, 1.0)
+        assert stood[0].position[-1, 0, lane] == pytest.approx(theirs, abs=1e-3)
+    assert in_mujoco(TALL, 0.99 * CRITICAL, 0.0, 4.0)[1] < 1.0
+    assert in_mujoco(TALL, 1.01 * CRITICAL, 0.0, 4.0)[1] > 45.0
+
+
 @pytest.fixture(scope="module")
 def tossed() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """512 boxes of 0.03 to 10 kg thrown down, and eight that land flat; every step of 2 s."""
+    """512 boxes of 0.03 to 10 kg thrown down, and some that land flat; every step of 2 s."""
     rng = np.random.default_rng(4)
     count = 512
     size = rng.uniform(0.08, 0.5, (3, count))
@@ -213,14 +242,25 @@ def tossed() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         attitude / np.linalg.norm(attitude, axis=0),
         rng.uniform(-8, 8, (3, count)),
     )
-    flat = boxes([{"velocity": (0.0, 0.0, -v), "above": 1e-9} for v in DROPS])
+    flat = boxes(
+        [
+            {"velocity": (0.0, 0.0, G * early - v), "above": 1e-9 + v * early - G * early**2 / 2}
+            for v, early in LANDINGS
+        ]
+    )
     case = Case(*(np.concatenate([a, b], axis=-1) for a, b in zip(case, flat, strict=True)))
     plant = plant_of(case)
     bodies, whole, gap = flown(plant, begun(plant, case), 1000)
     return np.asarray(bodies.velocity), np.asarray(whole), np.asarray(gap)
 
 
-DROPS = (0.03, 0.1, 0.3, 0.7, 1.0, 2.0, 4.0, 8.0)
+LANDINGS = [
+    (v, share * STEP)
+    for v in (0.03, 0.1, 0.3, 0.7, 1.0, 2.0, 4.0, 8.0)
+    for share in np.arange(0, 1, 0.125)
+    if v > G * share * STEP
+]
+"""Speeds at which boxes touch the ground (m/s), and how long after a step began (s)."""
 
 
 def test_no_toss_gains_energy_or_falls_through(tossed: Any) -> None:
@@ -232,8 +272,9 @@ def test_no_toss_gains_energy_or_falls_through(tossed: Any) -> None:
 
 
 def test_rebound_of_flat_landings(tossed: Any) -> None:
-    up = tossed[0][:200, 2, 512:].max(axis=0)
-    assert np.all((up / DROPS > 0.24) & (up / DROPS < 0.4)), up / DROPS
+    """Wherever in a step they touch; with steps that are short, it is 0.29 to 0.32."""
+    up = tossed[0][:200, 2, 512:].max(axis=0) / [v for v, _ in LANDINGS]
+    assert up.min() > 0.25 and up.max() < 0.4, (up.min(), up.max())
 
 
 def test_derivatives_of_a_slide_are_those_of_differences() -> None:

@@ -57,6 +57,32 @@ def test_touching_counts_again_only_after_a_millimetre() -> None:
     assert found[-1][2] == pytest.approx(0.3)  # of the last step in free flight
 
 
+def test_cables_that_touch_obstacles_are_told_with_their_owner() -> None:
+    """Three cables of 0.5 m beside a mast; where they are slack or cut, nobody knows where they run."""
+    mast = {"cylinders": [{"centre": [0.9, 0.0, 2.0], "radius": 0.1, "height": 4.0}]}
+    it = skyrig.load("three-dragonflies-circle").with_overrides({"world.obstacles": mast}).build()
+    element, bodies = it.elements["obstacles"], it.rig.bodies(it.state)
+    assert [kind.name for kind in element.signal_kinds(it.rig.layout)][-1] == "obstacles.cable_gap"
+    found = np.asarray(element.strands.gap(element.surface, bodies))
+    ends = [np.asarray(side.moving(bodies).place) for side in (element.strands.start, element.strands.end)]
+    for k in range(3):
+        line = ends[0][:, k] + np.linspace(0, 1, 2001)[:, None] * (ends[1][:, k] - ends[0][:, k])
+        away = np.hypot(line[:, 0] - 0.9, line[:, 1]) - 0.1
+        assert found[k] == pytest.approx(np.where(away > 0, away, found[k]).min(), abs=2e-3)
+    times = np.arange(4.0)
+    near = np.array([[0.3, 0.2, 0.1], [0.1, 0.1, -0.1], [-0.1, 0.2, -0.1], [0.2, -0.1, 0.1]])
+    told = {
+        **{f"obstacles.{name}": np.ones((4, 4)) for name in ("gap", "force")},
+        "obstacles.cable_gap": near,
+        "cable.taut": np.array([[True, True, True]] * 3 + [[True, False, True]]),
+    }
+    events = element.happened(times, told, it.rig.layout)
+    assert [(it.kind, it.group, it.index, it.time) for it in events] == [
+        ("cable-touch", "cable", 0, pytest.approx(1.5)),
+        ("cable-touch", "cable", 2, pytest.approx(0.5)),
+    ]
+
+
 @pytest.mark.parametrize(
     ("world", "sentence"),
     [

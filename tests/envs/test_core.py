@@ -233,9 +233,9 @@ def test_lagging_rotors_start_at_hover() -> None:
     assert float(info["load_error"]) < 1e-12
     state, *_ = step(env, state, jnp.ones((4, 1), jnp.float32))
     assert state.rotors is not None
-    share = (state.rotors - env.plants.thrust[0, 0] / 4) / (
-        env.plants.actuators.high[..., 0] - env.plants.thrust[0, 0] / 4
-    )
+    coefficient = env.plants.actuators.coefficient[..., 0]
+    hover = np.sqrt(env.plants.thrust[0, 0] / 4 / coefficient)
+    share = (state.rotors - hover) / (np.sqrt(env.plants.actuators.high[..., 0] / coefficient) - hover)
     np.testing.assert_allclose(share, 1 - np.exp(-0.02 / 0.03), rtol=1e-6)
 
 

@@ -17,9 +17,11 @@ TRACKED = 1e-4
 SMOOTH = {
     "five-dragonflies-links",
     "four-dragonflies-box",
+    "one-coaxial-circle",
     "one-dragonfly-circle",
     "one-firefly-circle",
     "one-octorotor-circle",
+    "one-tilted-circle",
     "payload-rotation",
     "six-dragonflies-box",
     "takeoff-circle-land",

@@ -35,7 +35,7 @@ def cost(rig, controller, actuators, wanted, start):
     def tick(carry, k):
         state, memory = carry
         memory, command = controller(memory, k * PERIOD, row(wanted, k), measure(rig, state))
-        _, made = actuators(None, command, PERIOD)
+        made = actuators(command)
         inputs = Loads(made.thrust, made.moment)
         dt = jnp.asarray(PERIOD / SUBSTEPS)
         state = jax.lax.scan(lambda s, _: (advanced(rig, s, inputs, dt), None), state, length=SUBSTEPS)[0]

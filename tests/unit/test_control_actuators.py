@@ -29,7 +29,7 @@ HEXA = Airframe.from_dict(
 
 
 def ask(team, thrust, moment):
-    return team(None, Command(jnp.asarray(thrust, float), jnp.asarray(moment, float).T), 0.01)[1]
+    return team(Command(jnp.asarray(thrust, float), jnp.asarray(moment, float).T))
 
 
 def test_what_fits_comes_out_unchanged():
@@ -91,37 +91,20 @@ def test_thrust_loss():
     made = ask(Actuators.build([DRAGONFLY] * 2, efficiency=[1.0, 0.8]), [3.0, 3.0], np.full((2, 3), 0.001))
     np.testing.assert_allclose(made.thrust, [3.0, 2.4])
     np.testing.assert_allclose(made.moment[:, 1], 0.0008 * np.ones(3))
-    now = Actuators.build([DRAGONFLY])(
-        None, Command(jnp.asarray([3.0]), jnp.zeros((3, 1))), 0.01, jnp.asarray([0.5])
-    )[1]
+    now = Actuators.build([DRAGONFLY])(Command(jnp.asarray([3.0]), jnp.zeros((3, 1))), jnp.asarray([0.5]))
     np.testing.assert_allclose(now.thrust, [1.5])
-
-
-def test_lag_is_exact_whatever_the_step():
-    """f' = (f_wanted - f) / tau: after t the rotors are at 1 - exp(-t/tau) of a step, means included."""
-    team = Actuators.build([DRAGONFLY], lag=0.05)
-    start = team.start(jnp.asarray([2.0]), jnp.zeros((3, 1)))
-    command = Command(jnp.asarray([3.0]), jnp.zeros((3, 1)))
-    for steps in (1, 7):
-        rotors, impulse = start, 0.0
-        for _ in range(steps):
-            rotors, made = team(rotors, command, 0.02 / steps)
-            impulse += float(made.thrust[0]) * 0.02 / steps
-        assert float(rotors.sum()) == pytest.approx(3 - np.exp(-0.4))
-        assert impulse == pytest.approx(3 * 0.02 - 0.05 * (1 - np.exp(-0.4)))
-    assert Actuators.build([DRAGONFLY]).start(jnp.asarray([2.0]), jnp.zeros((3, 1))) is None
 
 
 def test_batches_and_gradients():
     team = Actuators.build([DRAGONFLY, HEXA])
     thrust = jnp.asarray([[3.0, 5.0, 1.0], [12.0, 40.0, 2.0]])
     moment = jnp.asarray(np.random.default_rng(1).normal(size=(3, 2, 3)) * 0.05)
-    whole = team(None, Command(thrust, moment), 0.01)[1]
+    whole = team(Command(thrust, moment))
     for i in range(3):
-        one = team(None, Command(thrust[:, i], moment[:, :, i]), 0.01)[1]
+        one = team(Command(thrust[:, i], moment[:, :, i]))
         np.testing.assert_allclose(whole.thrust[:, i], one.thrust, rtol=1e-14)
         np.testing.assert_allclose(whole.moment[:, :, i], one.moment, rtol=1e-12, atol=1e-15)
-    slopes = jax.grad(lambda f: team(None, Command(f, 0 * moment), 0.01)[1].moment.sum())(thrust)
+    slopes = jax.grad(lambda f: team(Command(f, 0 * moment)).moment.sum())(thrust)
     assert np.isfinite(slopes).all()
 
 

@@ -1,6 +1,7 @@
 """What people see of flights: pictures, tables, texts; made of flights that nobody flew."""
 
 import json
+import re
 import sys
 import types
 from itertools import combinations
@@ -338,3 +339,11 @@ def test_films_tell_how_far_they_have_come() -> None:
     film = gif(page, white, 1.0, 1.25, (64, 36), lambda done, total: told.append((done, total)))
     assert told == [(0, 3), (1, 3), (2, 3)] and page.shown[0] == 1.0
     assert Image.open(io.BytesIO(film)).n_frames == 3
+
+
+def test_a_report_plays_first_fits_small_screens_and_says_what_pictures_show(poked: Flight) -> None:
+    page = report.html(poked, {"error": b"x", "tensions": b"y", "path": b"z"})
+    assert page.index('data-player="canvas"') < page.index("<h2>Numbers</h2>")
+    assert 'name="viewport"' in page and "prefers-color-scheme: dark" in page and '"dark":null' in page
+    alts = re.findall(r'<img alt="([^"]*)"', page)
+    assert len(alts) == 3 and all(re.search(r"\d", text) and text.endswith(".") for text in alts)

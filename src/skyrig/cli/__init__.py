@@ -20,6 +20,7 @@ from skyrig.cli.listing import list_known
 from skyrig.cli.papers import reproduce
 from skyrig.cli.pipes import patient_output
 from skyrig.cli.scenarios import check, schema, show
+from skyrig.cli.sitl import sitl
 from skyrig.cli.statics import statics
 from skyrig.cli.studio import studio
 from skyrig.cli.sweeps import sweep
@@ -37,6 +38,7 @@ COMMANDS = {
     "export": export,
     "sweep": sweep,
     "statics": statics,
+    "sitl": sitl,
     "studio": studio,
     "tune": tune,
     "reproduce": reproduce,

@@ -85,7 +85,7 @@ def fly(
             saved = flight.save(draft)
             write_whole(draft / SCENARIO, flight.scenario)
             write_whole(draft / METRICS, json.dumps(flight.metrics, indent=2) + "\n")
-            names = [] if drawers is None else _drawn(flight, draft, drawers.draw_all(flight, saved))
+            names = [] if drawers is None else drawn(flight, draft, drawers.draw_all(flight, saved))
     if foreign:
         console.print(_beside(out / known.name, foreign), soft_wrap=True, markup=False)
     console.print(f"Flight:  {place / saved.name}", soft_wrap=True)
@@ -110,7 +110,7 @@ def _flown(scenario: Scenario, controller: str | None, place: Path, debug: bool)
         given, trace = (None, None) if controller is None else own.load(controller)
         if trace is not None and scenario.controller.own not in (None, trace):
             print(f"Remark: {controller} is not what {scenario.where} was flown by.", file=sys.stderr)
-        with _progress(scenario) as progress:
+        with progress_bar(scenario) as progress:
             return fly_scenario(scenario, controller=given, progress=progress, trace=trace)
     except FlightDiverged as error:
         kept = f"; {place} still holds an earlier flight" if place.exists() else ""
@@ -149,7 +149,7 @@ def plot(flight: tyro.conf.Positional[Folder], /, *, out: Elsewhere = None) -> N
     from skyrig.flight.folder import REPORT
 
     folder, console = out or folder_of(flight), Console(highlight=False)
-    for name in _drawn(opened(flight), folder):
+    for name in drawn(opened(flight), folder):
         console.print(f"{'Report: ' if name == REPORT else 'Picture:'} {folder / name}", soft_wrap=True)
 
 
@@ -198,7 +198,7 @@ def export(flight: tyro.conf.Positional[Folder], /, *, csv: bool = False, out: E
 
 
 @contextmanager
-def _progress(scenario: Scenario) -> Iterator[Callable[[float], None]]:
+def progress_bar(scenario: Scenario) -> Iterator[Callable[[float], None]]:
     """A bar that fills with the time flown; until the first of it, code is being compiled."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
@@ -245,7 +245,7 @@ def _tell(flight: Flight, console: Any) -> None:
         console.print(f"Not shown: {later} later impacts, and {small} below {least} {unit}.")
 
 
-def _drawn(flight: Flight, folder: Path, pictures: Mapping[str, bytes] | None = None) -> list[str]:
+def drawn(flight: Flight, folder: Path, pictures: Mapping[str, bytes] | None = None) -> list[str]:
     """Write pictures and report, and say what they are called; `pictures` are those drawn already."""
     from skyrig.flight.folder import REPORT
     from skyrig.flight.report import write_report

@@ -141,6 +141,17 @@ def elements() -> None:
     print_table(table)
 
 
+def sensors() -> None:
+    """Instruments, and what `sensors:` says of them."""
+    from skyrig.sensing.registry import SENSORS
+
+    table = new_table("sensor", "default", "what it is")
+    for name, kind in SENSORS.items():
+        table.add_row(name, "", inspect.getdoc(kind) or "")
+        _fields(table, kind)
+    print_table(table)
+
+
 LISTS: dict[str, Callable[[], None]] = {
     "scenarios": scenarios,
     "vehicles": vehicles,
@@ -149,6 +160,7 @@ LISTS: dict[str, Callable[[], None]] = {
     "controllers": controllers,
     "references": references,
     "elements": elements,
+    "sensors": sensors,
 }
 """What can be listed."""
 

@@ -68,12 +68,19 @@ def _numbers(frame: Airframe) -> Table:
         turns = ", ".join(f"{m:.3g}" for m in still.moments)
         quick = ", ".join(f"{a:.3g}" for a in still.accelerations)
         table.add_row("moments in hover", f"roll, pitch, yaw up to {turns} N m ({quick} rad/s^2)")
-        held = [k for k in range(frame.rotor_count) if hover(frame, (k,)).possible]
-        words = "none" if not held else "any" if len(held) == frame.rotor_count else ", ".join(map(str, held))
-        table.add_row("may lose and hover", f"{words} of its rotors")
+        left = [hover(frame, (k,)) for k in range(frame.rotor_count)]
+        table.add_row("may lose and hover", _which([it.possible and it.stays for it in left]))
+        table.add_row("may lose and stay", f"{_which([it.stays for it in left])}, yaw given up")
     else:
         table.add_row("hover", "not possible")
     return table
+
+
+def _which(rotors: list[bool]) -> str:
+    """Some of the rotors, in words."""
+    chosen = [str(k) for k, it in enumerate(rotors) if it]
+    words = "none" if not chosen else "any" if len(chosen) == len(rotors) else ", ".join(chosen)
+    return f"{words} of its rotors"
 
 
 def _mixer(frame: Airframe) -> Table:
@@ -89,6 +96,6 @@ def _mixer(frame: Airframe) -> Table:
         row = [f"{round(each, 6) + 0.0:.4g}" for each in numbers]
         if not frame.plain:
             axis = " ".join(f"{each:.2f}" for each in frame.axes[k])
-            row += [axis, f"{frame.shares[k]:g}"]
+            row += [axis.replace(" ", "\N{NO-BREAK SPACE}"), f"{frame.shares[k]:g}"]
         table.add_row(str(k), *row)
     return table

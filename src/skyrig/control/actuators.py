@@ -22,8 +22,10 @@ from jaxtyping import Array, Bool, Float
 from skyrig import checks
 from skyrig.algebra import as_jax, largest, smallest, total
 from skyrig.control.interface import Command, axes, fitted
+from skyrig.control.spare_rotors import Spare
 from skyrig.errors import InputError
 from skyrig.vehicles import Airframe
+from skyrig.vehicles.rotor_loss import RotorLoss
 
 
 class Produced(eqx.Module):
@@ -59,48 +61,67 @@ class Actuators(eqx.Module):
     """Time constant of the rotors (s); None for rotors that follow at once."""
     keeps_yaw: Float[Array, "n ..."] | None = axes(1)
     """One where thrust is given up before yaw moment, else zero; None if nowhere."""
+    coefficient: Float[Array, "r n ..."] | None = axes(2)
+    """Thrust over speed squared of each rotor (N/(rad/s)^2)."""
+    fastest: Float[Array, "n ..."] | None = axes(1)
+    """Most that rotor speeds change (rad/s^2), infinite for no limit; None if there is none anywhere."""
+    spare: Spare | None = None
+    """How work is shared once rotors are known to have stopped; None if none ever stops."""
+    counts: tuple[int, ...] = eqx.field(static=True, default=())
+    """Rotors of each vehicle."""
 
     @staticmethod
     def build(
         airframes: Sequence[Airframe],
         efficiency: Sequence[float] | float = 1.0,
         lag: Sequence[float] | float | None = None,
+        losses: Sequence[RotorLoss] = (),
     ) -> Actuators:
         """The actuators of a team.
 
         Args:
             airframes: One for each vehicle, in order.
             efficiency: Share of thrust and moment that is left, of each vehicle or of all.
-            lag: Time constant of the rotors (s), of each vehicle or of all; None for no lag.
+            lag: Time constant of rotor speeds (s), of each vehicle or of all; None for no lag.
+            losses: Rotors that stop, and when their mixers learn of it.
         """
         n = len(airframes)
         if n == 0:
             raise InputError("airframes must name at least one vehicle, but the list is empty.")
         rotors = max(each.rotor_count for each in airframes)
         mixing, inverse = np.zeros((4, rotors, n)), np.zeros((rotors, 4, n))
-        low, high = np.zeros((rotors, n)), np.zeros((rotors, n))
+        low, high, coefficient = np.zeros((rotors, n)), np.zeros((rotors, n)), np.ones((rotors, n))
         for k, each in enumerate(airframes):
             r = each.rotor_count
             mixing[:, :r, k] = each.mixing
             inverse[:r, :, k] = each.allocation
             low[:r, k], high[:r, k] = each.thrust_min * each.shares, each.thrust_max * each.shares
+            coefficient[:r, k] = each.thrust_coefficient * each.shares
         share = checks.nonnegative("efficiency", np.broadcast_to(efficiency, (n,)), (n,))
         slow = None if lag is None else as_jax(checks.positive("lag", np.broadcast_to(lag, (n,)), (n,)))
         arrays = (as_jax(each) for each in (mixing, inverse, low, high, share))
         kept = np.array([1.0 if each.gives_up == "thrust" else 0.0 for each in airframes])
-        return Actuators(*arrays, lag=slow, keeps_yaw=as_jax(kept) if kept.any() else None)
+        rates = np.array([each.speed_rate or np.inf for each in airframes])
+        return Actuators(
+            *arrays,
+            lag=slow,
+            keeps_yaw=as_jax(kept) if kept.any() else None,
+            coefficient=as_jax(coefficient),
+            fastest=as_jax(rates) if np.isfinite(rates).any() else None,
+            spare=Spare.of(airframes, losses),
+            counts=tuple(each.rotor_count for each in airframes),
+        )
 
-    def start(
-        self, thrust: Float[Array, " n *batch"], moment: Float[Array, "3 n *batch"]
-    ) -> Float[Array, "r n *batch"] | None:
-        """The rotors' memory when they have been making this (hover, say); None without lag."""
-        if self.lag is None:
-            return None
-        return self.rotor_thrusts(Command(thrust, moment))[0]
+    def rotor_thrusts(
+        self, command: Command, told: Float[Array, "n *batch"] | None = None
+    ) -> tuple[Float[Array, "r n *batch"], Bool[Array, "r n *batch"]]:
+        """Thrust of every rotor (N) inside its limits, and where a limit was in the way.
 
-    def rotor_thrusts(self, command: Command) -> tuple[Float[Array, "r n *batch"], Bool[Array, "r n *batch"]]:
-        """Thrust of every rotor (N) inside its limits, and where a limit was in the way."""
+        `told` says of how many rotors that stopped each vehicle's mixer knows; of none if left out.
+        """
         it = fitted(self, command.thrust)
+        if self.spare is not None and told is not None:
+            it, command = _without_lost(it, command, told)
         present = it.high > 0
         lift, rolling, pitching, yawing = (
             it.inverse[:, 0],
@@ -144,33 +165,14 @@ class Actuators(eqx.Module):
         made = jnp.clip(asked, it.low, it.high)
         return made, made != asked
 
-    def __call__(
-        self,
-        rotors: Float[Array, "r n *batch"] | None,
-        command: Command,
-        dt: Float[Array, "*batch"] | Float[Array, ""] | float,
-        efficiency: Float[Array, " n *batch"] | None = None,
-    ) -> tuple[Float[Array, "r n *batch"] | None, Produced]:
-        """What a command makes over the coming `dt` (s), and the rotors' memory after it.
-
-        Without lag it does not depend on `dt`: one call serves a whole control period. With lag, call it for
-        every physics step; the thrusts are then the means over the step, exactly.
+    def __call__(self, command: Command, efficiency: Float[Array, " n *batch"] | None = None) -> Produced:
+        """What a command makes of rotors that follow at once.
 
         Args:
-            rotors: The rotors' thrusts at the start (N), from `start` or the last call; None without lag.
             command: What is asked for.
-            dt: How long it is held (s).
             efficiency: Share of each vehicle's thrust that is left now; its own if left out.
         """
-        it = fitted(self, command.thrust)
-        wanted, saturated = self.rotor_thrusts(command)
-        made = wanted
-        if it.lag is not None:
-            assert rotors is not None, "rotors with lag need their memory: call start first"
-            fade = jnp.exp(-dt / it.lag)
-            made = wanted + (rotors - wanted) * (1 - fade) * it.lag / dt
-            rotors = wanted + (rotors - wanted) * fade
-        return rotors, self.produced(made, saturated, efficiency)
+        return self.produced(*self.rotor_thrusts(command), efficiency)
 
     def produced(
         self,
@@ -202,3 +204,15 @@ def _with_yaw(
     most = jnp.where(present, whole, -jnp.inf).max(0)
     least = jnp.where(present, whole, jnp.inf).min(0)
     return most, least, jnp.where(keeps > 0, share * twisting, twisting)
+
+
+def _without_lost(it: Actuators, command: Command, told: Array) -> tuple[Actuators, Command]:
+    """Actuators that work with the rotors they have left, and the yaw that must come on top of the rest."""
+    assert it.spare is not None
+    inverse, coupling, left = it.spare.chosen(told, it.inverse)
+    it = eqx.tree_at(lambda it: (it.inverse, it.low, it.high), it, (inverse, left * it.low, left * it.high))
+    if it.keeps_yaw is not None:  # whoever has lost a rotor gives up yaw first
+        it = eqx.tree_at(lambda it: it.keeps_yaw, it, jnp.where(told > 0, 0.0, it.keeps_yaw))
+    along = coupling[0] * command.thrust + coupling[1] * command.moment[0] + coupling[2] * command.moment[1]
+    moment = jnp.stack([command.moment[0], command.moment[1], command.moment[2] - along])
+    return it, Command(command.thrust, moment)

@@ -20,6 +20,10 @@ class Around(eqx.Module):
     """Thrust of every rotor (N); None where nobody knows (thrusts given by hand)."""
     elements: tuple[tuple[Any, Any], ...] = ()
     """Every element with its memory."""
+    speeds: Float[Array, "r n *batch"] | None = None
+    """Speed of every rotor (rad/s) where it is part of the motion; None where it follows from thrust."""
+    spin_up: Float[Array, "r n *batch"] | None = None
+    """How these speeds change (rad/s^2)."""
 
     def wind(self, place: Float[Array, "3 k *batch"]) -> Float[Array, "3 k *batch"] | None:
         """Velocity of the air at some places, world frame (m/s): the sum of all that blows; None if none."""

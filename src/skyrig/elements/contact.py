@@ -24,6 +24,7 @@ from skyrig.algebra import dot
 from skyrig.elements.around import Around
 from skyrig.elements.element import Element, Happening
 from skyrig.elements.points import Moving, Points
+from skyrig.elements.strands import Strands
 from skyrig.elements.surfaces import Surface
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.layout import Layout, SignalKind
@@ -31,8 +32,8 @@ from skyrig.rigs.protocol import Wrench
 
 SPEED = 300.0
 """w: how stiff a contact is (rad/s); a body at rest sinks by 0.11 mm."""
-DAMPING = 0.5
-"""zeta."""
+DAMPING = 0.46
+"""zeta; at 2 ms a body that lands flat comes back with 0.26 to 0.38 of its speed, as the steps fall."""
 SINKING = 9.81 / SPEED**2
 """d_s: how deep a body at rest sinks (m)."""
 STRETCH = 4.0
@@ -43,6 +44,8 @@ MARGIN = 0.05
 """Bodies farther than this from touching, and than they fly in two steps, are left alone (m)."""
 APART = 1e-3
 """How far a body must be from what it touched before touching counts again (m)."""
+SLACK = 1.0
+"""How far a slack cable counts as being away (m)."""
 
 
 class Hull(eqx.Module):
@@ -88,6 +91,8 @@ class Contact(Element):
     """mu."""
     name: str = eqx.field(static=True, default="ground")
     """Its signals begin with."""
+    strands: Strands | None = None
+    """Cables that are told of when they touch; they pass through all the same."""
 
     def start(self, bodies: dict[str, Bodies]) -> Held:
         """Anchors where the points are."""
@@ -160,10 +165,14 @@ class Contact(Element):
     def signal_kinds(self, layout: Layout) -> tuple[SignalKind, ...]:
         """Of every body of the groups that may touch."""
         count = sum(layout.group(group).count for group in self.hulls)
-        return (
+        told = (
             SignalKind(f"{self.name}.gap", "m", count, "how far each body is from touching"),
             SignalKind(f"{self.name}.force", "N", count, "how hard each body is pressed"),
         )
+        if self.strands is None:
+            return told
+        says = "how far each cable is from touching, taken as straight"
+        return (*told, SignalKind(f"{self.name}.cable_gap", "m", len(self.strands.names), says))
 
     def signals(
         self, t: ArrayLike, bodies: dict[str, Bodies], memory: Any, around: Around
@@ -176,20 +185,37 @@ class Contact(Element):
                 own = [p for p, one in enumerate(body) if one == k]
                 gaps.append(at.gap[own[0] : own[-1] + 1].min(0))
                 forces.append(at.force[own[0] : own[-1] + 1].sum(0))
-        return {f"{self.name}.gap": jnp.stack(gaps), f"{self.name}.force": jnp.stack(forces)}
+        told = {f"{self.name}.gap": jnp.stack(gaps), f"{self.name}.force": jnp.stack(forces)}
+        if self.strands is not None:
+            told[f"{self.name}.cable_gap"] = self.strands.gap(self.surface, bodies)
+        return told
 
     def happened(
         self, times: npt.NDArray[np.float64], told: Mapping[str, npt.NDArray[Any]], layout: Layout
     ) -> list[Happening]:
-        """Bodies that touch ('touch', or 'collision' with an obstacle) and leave again ('lift-off')."""
+        """Bodies that touch ('touch', or 'collision' with an obstacle) and leave again ('lift-off').
+
+        A taut cable that comes to touch is told as 'cable-touch'.
+        """
         gaps = np.asarray(told[f"{self.name}.gap"])
         owners = [(group, k) for group in self.hulls for k in range(layout.group(group).count)]
         arrives = "touch" if self.name == "ground" else "collision"
-        return [
+        found = [
             Happening(time, arrives if came else "lift-off", group, k, speed, "m/s")
             for column, (group, k) in enumerate(owners)
             for time, came, speed in touches(times, gaps[:, column])
         ]
+        names = () if self.strands is None else self.strands.names
+        for k, name in enumerate(names):
+            near, own = np.asarray(told[f"{self.name}.cable_gap"])[:, k], names[:k].count(name)
+            if f"{name}.taut" in told:  # one that is slack, or cut, is not where the straight line is
+                near = np.where(np.asarray(told[f"{name}.taut"])[:, own], near, SLACK)
+            found += [
+                Happening(time, "cable-touch", name, own, speed, "m/s")
+                for time, came, speed in touches(times, near)
+                if came
+            ]
+        return found
 
 
 def touches(times: npt.NDArray[np.float64], gap: npt.NDArray[np.float64]) -> list[tuple[float, bool, float]]:

@@ -17,10 +17,10 @@ from skyrig.rigs.protocol import Wrench
 
 
 class Gyroscopic(Element):
-    """M = -Omega x h, h = -sum s_i J omega_i a_i being the rotors' angular momentum in the body frame.
+    """M = -Omega x h - h', h = -sum s_i J omega_i a_i being the rotors' angular momentum in the body frame.
 
     A spin s_i of +1 is a propeller that turns clockwise seen from above, against its axis a_i. What speeding
-    rotors up takes (-J omega') is left out.
+    rotors up takes (h') is there where their speeds are part of the motion.
     """
 
     rotors: RotorSet
@@ -33,5 +33,7 @@ class Gyroscopic(Element):
         """On all vehicles."""
         craft = bodies["vehicles"]
         held = (self.momentum * self.rotors.speeds(around) * self.rotors.axis).sum(1)
-        moment = apply(rotation_matrix(craft.attitude), -cross(craft.rate, held))
-        return {"vehicles": Wrench(jnp.zeros_like(moment), moment)}
+        moment = -cross(craft.rate, held)
+        if around.spin_up is not None:
+            moment = moment - (self.momentum * around.spin_up * self.rotors.axis).sum(1)
+        return {"vehicles": Wrench(jnp.zeros_like(moment), apply(rotation_matrix(craft.attitude), moment))}

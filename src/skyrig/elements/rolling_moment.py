@@ -8,9 +8,10 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
+from skyrig.algebra import apply, rotation_matrix
 from skyrig.elements.around import Around
 from skyrig.elements.element import Element
-from skyrig.elements.rotor_drag import across_discs
+from skyrig.elements.rotor_drag import across
 from skyrig.elements.rotors import RotorSet
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.protocol import Wrench
@@ -24,6 +25,8 @@ class RollingMoment(Element):
     """
 
     rotors: RotorSet
+    crossing: Float[Array, "3 6 r n *batch"]
+    """From a vehicle's velocity against the air and its body rate to v_perp of each rotor, body frame."""
     coefficient: Float[Array, "n *batch"]
     """c (N m s^2/(m rad))."""
 
@@ -31,6 +34,8 @@ class RollingMoment(Element):
         self, t: ArrayLike, bodies: dict[str, Bodies], memory: Any, around: Around
     ) -> dict[str, Wrench]:
         """On all vehicles."""
-        across = across_discs(self.rotors, bodies["vehicles"], around)[1]
-        moment = -(self.coefficient * self.rotors.speeds(around) * across).sum(1)
+        craft = bodies["vehicles"]
+        turn = rotation_matrix(craft.attitude)
+        speeds = self.rotors.speeds(around)
+        moment = apply(turn, -self.coefficient * across(self.crossing, speeds, turn, craft, around))
         return {"vehicles": Wrench(jnp.zeros_like(moment), moment)}

@@ -14,6 +14,27 @@ from skyrig.algebra import as_jax, rotation_matrix
 from skyrig.elements.around import Around
 from skyrig.elements.points import Moving
 from skyrig.rigs.bodies import Bodies
+from skyrig.rigs.layout import SignalKind
+
+SPEED, COMMANDED = "rotor.speed", "rotor.commanded"
+"""Signals of rotors that need a while to follow."""
+
+
+def rotor_signals(count: int) -> tuple[SignalKind, ...]:
+    """What `count` rotors tell, vehicle after vehicle."""
+    return (
+        SignalKind(SPEED, "rad/s", count, "speed of every rotor, vehicle after vehicle"),
+        SignalKind(COMMANDED, "rad/s", count, "what was asked of it"),
+    )
+
+
+def speeds_of(
+    thrusts: Float[Array, "r n *batch"], coefficient: Float[Array, "r n *batch"]
+) -> Float[Array, "r n *batch"]:
+    """At which rotors give these thrusts (rad/s); coefficients are thrust over speed squared."""
+    square = jnp.maximum(thrusts, 0.0) / coefficient
+    # the root of nothing has no derivative
+    return jnp.where(square > 0, jnp.sqrt(jnp.where(square > 0, square, 1.0)), 0.0)
 
 
 class RotorSet(eqx.Module):
@@ -52,10 +73,9 @@ class RotorSet(eqx.Module):
 
     def speeds(self, around: Around) -> Float[Array, "r n *batch"]:
         """Of every rotor (rad/s); zero where there is none."""
-        square = jnp.maximum(self.thrusts(around), 0.0) / self.coefficient
-        # the root of nothing has no derivative
-        root = jnp.where(square > 0, jnp.sqrt(jnp.where(square > 0, square, 1.0)), 0.0)
-        return jnp.where(self.share > 0, root, 0.0)
+        if around.speeds is not None:
+            return around.speeds
+        return jnp.where(self.share > 0, speeds_of(self.thrusts(around), self.coefficient), 0.0)
 
     def moving(self, vehicles: Bodies) -> tuple[Moving, Float[Array, "3 r n *batch"]]:
         """The hubs now, (3, r, n, *batch), and the rotors' axes in the world."""
@@ -75,8 +95,3 @@ class RotorSet(eqx.Module):
 
 def _turned(turn: Array, vector: Array) -> Array:
     return (turn * vector[None]).sum(1)
-
-
-def flat(points: Float[Array, "3 r n *batch"]) -> Float[Array, "3 rn *batch"]:
-    """Rotors of all vehicles in one row."""
-    return points.reshape((3, -1, *points.shape[3:]))

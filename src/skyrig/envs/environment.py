@@ -43,7 +43,7 @@ class EnvState(eqx.Module):
     task: Any
     """What the task remembers of the episode."""
     rotors: Float[Array, "r n *batch"] | None
-    """Thrust of every rotor (N), where rotors lag."""
+    """Speed of every rotor (rad/s), where rotors lag."""
     memories: dict[str, Any]
     """What each element remembers."""
     key: UInt32[Array, "2 *batch"]
@@ -106,7 +106,9 @@ class Environment(eqx.Module):
         tick = jnp.zeros((), jnp.int32)
         wanted = self.task.wanted(memory, tick)
         rig = self._scattered(start, plant, wanted.position + offset, wanted.velocity)
-        rotors = plant.actuators.start(plant.thrust, plant.moment)
+        motors = plant.flown.motors
+        hover = plant.actuators.rotor_thrusts(Command(plant.thrust, plant.moment))[0]
+        rotors = None if motors is None else motors.speeds(hover)
         memories = plant.flown.start(rig).memories
         state = EnvState(rig, tick, index, memory, rotors, memories, following)
         return state, self._observed(plant, state, self._seen(plant, state))

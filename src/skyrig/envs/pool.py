@@ -23,7 +23,8 @@ from skyrig.scenario import Scenario
 from skyrig.scenario.mechanisms import RigParts
 from skyrig.scenario.world import build_elements
 from skyrig.sim.batch import stack
-from skyrig.sim.plant import Motors, Plant
+from skyrig.sim.motors import Motors
+from skyrig.sim.plant import Plant
 from skyrig.turns import turn
 
 
@@ -115,9 +116,7 @@ class PooledRig(eqx.Module):
     @property
     def flown(self) -> Plant:
         """The rig with its rotors, as it is stepped; of a plant that was picked."""
-        lag = self.actuators.lag
-        motors = None if lag is None else Motors(self.actuators.mixing, lag)
-        return Plant(self.rig, self.elements, motors, self.rig.integrator)
+        return Plant(self.rig, self.elements, Motors.of(self.actuators), self.rig.integrator)
 
     @property
     def size(self) -> int:

@@ -171,6 +171,17 @@ class Frames:
             return np.zeros((len(self), 0, 3))
         return told.reshape(len(self), many, -1, 3)[:, rig.columns[number]]
 
+    def vectors(self) -> dict[str, Reals]:
+        """Signals that are vectors at all bodies, (T, bodies, 3), by name: NAME.x, NAME.y and NAME.z."""
+        count = sum(it.position.shape[1] for it in self.bodies.values())
+        found = {}
+        for name in (it.removesuffix(".x") for it in self.signals if it.endswith(".x")):
+            parts = [self.signals.get(f"{name}.{axis}") for axis in "xyz"]
+            known = [part for part in parts if part is not None and part.shape[1] == count]
+            if len(known) == 3:
+                found[name] = np.stack(known, axis=-1)
+        return found
+
     def _signal(self, name: str, column: int, row: int, otherwise: float) -> float:
         values = self.signals.get(name)
         there = values is not None and column < values.shape[1]

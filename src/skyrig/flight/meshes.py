@@ -196,3 +196,14 @@ def tension_colour(ratio: float) -> Colour:
     places = [place for place, _ in RAMP]
     red, green, blue = (float(np.interp(ratio, places, [own[k] for _, own in RAMP])) for k in range(3))
     return int(red), int(green), int(blue)
+
+
+def arrows(origins: Reals, vectors: Reals) -> Reals:
+    """Strokes of arrows, (3 k, 2, 3): from `origins` (k, 3) along `vectors` (k, 3), two barbs each (m)."""
+    tips = origins + vectors
+    size = np.linalg.norm(vectors, axis=1, keepdims=True)
+    upright = np.linalg.norm(vectors[:, :2], axis=1, keepdims=True) < 0.1 * size
+    side = np.cross(vectors, np.where(upright, [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]))
+    side = side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-12)
+    barbs = [tips - 0.25 * vectors + sign * 0.12 * size * side for sign in (1, -1)]
+    return np.concatenate([np.stack([start, tips], axis=1) for start in (origins, *barbs)])

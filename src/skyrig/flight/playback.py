@@ -44,13 +44,14 @@ data-player="second-east" data-readout="overlay-x"></span>, <span data-player="s
 data-readout="overlay-y"></span>, <span data-player="second-height" data-readout="overlay-z"></span> m</div>
 """
 STYLE = """
-.player canvas { width: 100%; height: 26rem; display: block; border-radius: 6px }
+.player canvas { width: 100%; height: clamp(18rem, 70vh, 46rem); display: block; border-radius: 6px }
 .player canvas { touch-action: none; cursor: grab }
 .player .bar { display: flex; gap: .7rem; align-items: center; margin-top: .4rem; white-space: nowrap }
 .player .bar input[type=range] { flex: 1; min-width: 4rem } .player button { min-width: 4.5rem }
 .player .numbers { font-variant-numeric: tabular-nums; font-size: .9em; margin-top: .2rem }
 .player .numbers [data-player=tethers] span { margin-right: .5rem }
-@media print { .player { display: none } }
+@media print { .player .bar, .player [data-player=note] { display: none }
+  .player canvas { height: 11cm; break-inside: avoid } }
 """
 _PAGE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 0; padding: .6rem 1rem }
@@ -76,11 +77,14 @@ def fragment(
     frames: Frames,
     rig: RigData,
     events: Sequence[FlightEvent] = (),
-    dark: bool = False,
+    dark: bool | None = False,
     name: str = "a",
     overlay: Overlay | None = None,
 ) -> str:
-    """A player as HTML to put into a page, with its script; `STYLE` belongs into the page's head."""
+    """A player as HTML to put into a page, with its script; `STYLE` belongs into the page's head.
+
+    `dark` is None for whichever looks the reader's browser prefers.
+    """
     scene = _data(frames, rig, events, dark, overlay)
     data = json.dumps(scene, separators=(",", ":")).replace("<", "\\u003c")
     script = (resources("skyrig.flight") / "player.js").read_text(encoding="utf-8")
@@ -121,7 +125,7 @@ def page(
 
 def of(flight: Flight) -> str:
     """A recorded flight's player."""
-    return fragment(of_flight(flight, thinned(flight.duration)), flight.rig, flight.events)
+    return fragment(of_flight(flight, thinned(flight.duration)), flight.rig, flight.events, dark=None)
 
 
 def thinned(duration: float) -> float:
@@ -138,7 +142,7 @@ def _second(overlay: Overlay | None) -> str:
 
 
 def _data(
-    frames: Frames, rig: RigData, events: Sequence[FlightEvent], dark: bool, overlay: Overlay | None
+    frames: Frames, rig: RigData, events: Sequence[FlightEvent], dark: bool | None, overlay: Overlay | None
 ) -> dict[str, Any]:
     shown = [frames]
     scene = {"dark": dark, "slack": list(meshes.SLACK), **_rig(frames, rig, events)}

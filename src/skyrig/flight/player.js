@@ -11,7 +11,7 @@ function skyrigPlayer(root, data) {
     for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
     return new Float32Array(bytes.buffer);
   };
-  const dark = data.dark, ground = dark ? [0.1, 0.11, 0.13] : [0.965, 0.97, 0.98];
+  const dark = data.dark ?? matchMedia("(prefers-color-scheme: dark)").matches, ground = dark ? [0.1, 0.11, 0.13] : [0.965, 0.97, 0.98];
 
   // ---- small vector algebra; matrices are column-major
   const sub = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];

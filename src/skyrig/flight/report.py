@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
+import numpy as np
+
 from skyrig.brief import html_table
 from skyrig.flight import playback, tables
 from skyrig.flight.flight import Flight
@@ -32,15 +34,19 @@ _TITLES = {
     "signals": "Signals",
 }
 _STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #222 }
+body { --text: #222; --page: #fff; --line: #ddd; --code: #f5f5f5 }
+@media (prefers-color-scheme: dark) {
+  body { --text: #ddd; --page: #17181b; --line: #3a3c42; --code: #222428 } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page) }
 body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
-h1, h2 { line-height: 1.2 } h2 { margin-top: 2.2rem }
-table { border-collapse: collapse } td, th { padding: .15rem .8rem .15rem 0; border-bottom: 1px solid #ddd }
-td { font-variant-numeric: tabular-nums }
-img { max-width: 100%; height: auto } pre { background: #f5f5f5; padding: .8rem; overflow-x: auto }
-.long { max-height: 30rem; overflow-y: auto; border: 1px solid #ddd; padding: 0 .8rem }
-@media print { body { margin: 0; max-width: none }
-  h2, img { break-inside: avoid } .long { max-height: none } }
+h1, h2 { line-height: 1.2 } h2 { margin-top: 2.2rem } .wide { overflow-x: auto }
+table { border-collapse: collapse } td, th { padding: .15rem .8rem .15rem 0 }
+td, th { border-bottom: 1px solid var(--line) } td { font-variant-numeric: tabular-nums }
+img { max-width: 100%; height: auto; background: #fff; border-radius: 6px }
+pre { background: var(--code); padding: .8rem; overflow-x: auto }
+.long { max-height: 30rem; overflow-y: auto; border: 1px solid var(--line); padding: 0 .8rem }
+@media print { body { --text: #000; --page: #fff; --line: #ccc; --code: #fff; margin: 0; max-width: none }
+  h2 { break-after: avoid } img, table { break-inside: avoid } .long { max-height: none; overflow: visible } }
 """
 
 
@@ -58,21 +64,25 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
     parts = [
         "<!doctype html>",
         f'<html lang="en"><head><meta charset="utf-8"><title>{escape(flight.name)}</title>',
+        '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">',
         f"<style>{_STYLE}{playback.STYLE}</style></head><body>",
         f"<h1>{escape(flight.name)}</h1>",
         *_judged(flight),
         f"<p>{escape(team(flight))}</p>",
+        playback.of(flight),
         "<h2>Numbers</h2>",
+        '<div class="wide">',
         html_table(
             ("", "", ""),
             list(tables.texts(tables.rows(flight.metrics))),
         ),
+        "</div>",
     ]
-    parts += ["<h2>Playback</h2>", playback.of(flight)]
     for name, title in _TITLES.items():
         if name in pictures:
             source = base64.b64encode(pictures[name]).decode("ascii")
-            parts += [f"<h2>{title}</h2>", f'<img alt="{title}" src="data:image/png;base64,{source}">']
+            alt = escape(_seen(name, title, flight), quote=True)
+            parts += [f"<h2>{title}</h2>", f'<img alt="{alt}" src="data:image/png;base64,{source}">']
     parts += ["<h2>Events</h2>", _events(flight)]
     for impact in shown_impacts(flight)[:MOST_IMPACTS]:
         parts.append(f"<h3>Impact of cable {impact.cable} at {impact.time:.3f} s</h3>")
@@ -81,6 +91,30 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
     listed = ", ".join(f"{name} {number}" for name, number in flight.versions.items())
     parts += [f"<p>Computed with {escape(listed)}.</p>", "</body></html>"]
     return "\n".join(parts)
+
+
+def _seen(name: str, title: str, flight: Flight) -> str:
+    """What a picture shows, for those who cannot see it."""
+    whole = flight.metrics["tracking"]["whole"]
+    tension = np.asarray(flight.cables.tension)
+    if name == "path":
+        low, high = (end(flight.vehicles.position.reshape(-1, 3), axis=0) for end in (np.min, np.max))
+        box = " by ".join(f"{width:.2f}" for width in high - low)
+        return f"Paths of all bodies, from above and from the side, within {box} m."
+    if name == "error" and "position_rmse" in whole:
+        peak, when = whole["position_peak"], whole["position_peak_time"]
+        return (
+            f"Tracking error over time: {whole['position_rmse']:.2g} m as a root mean square, "
+            f"{peak:.2g} m at most, at {when:.2f} s."
+        )
+    if name == "tensions" and tension.size:
+        return (
+            f"Tension of {tension.shape[1]} cables over time, from {np.nanmin(tension):.3g} "
+            f"to {np.nanmax(tension):.3g} N."
+        )
+    if name == "thrusts":
+        return f"Thrust of {flight.rig.count} vehicles over {flight.duration:g} s."
+    return f"{title} over {flight.duration:g} s."
 
 
 def _judged(flight: Flight) -> list[str]:

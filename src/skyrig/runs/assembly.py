@@ -16,6 +16,7 @@ from skyrig.flight.impacts import MOST, impacts
 from skyrig.flight.records import TEAM, ordered
 from skyrig.flight.rig import rig_data
 from skyrig.planning import Reference
+from skyrig.runs.sensed import sensed
 
 if TYPE_CHECKING:
     from skyrig.rigs.layout import Layout, SignalKind
@@ -57,7 +58,8 @@ def assemble(
         rig=rig,
         references={group: sampled(each, times) for group, each in wanted.items()},
         measured={group: track(measured[group]) for group in ordered(measured)} if measured else {},
-        signals=_signals(built.signal_kinds, flown.signals, told or {}, units or {}),
+        signals=_signals(built.signal_kinds, flown.signals, told or {}, units or {})
+        | sensed(built, flown, inputs.times),
         events=_with_elements(built, flown, _events(layout, flown.events, rows)),
         jumps=_jumps(flown.log.sides, rows),
         scenario=built.scenario.to_yaml(),

@@ -18,8 +18,9 @@ from skyrig.planning import Reference, Sample
 from skyrig.runs.assembly import rig_data
 from skyrig.runs.rows import Row, noisy
 from skyrig.sim import batch_loop
+from skyrig.sim.motors import Motors
 from skyrig.sim.pilot import Autopilot, Noise, Surroundings, shake_shape
-from skyrig.sim.plant import Motors, Plant, PlantState
+from skyrig.sim.plant import Plant, PlantState
 from skyrig.sim.preparation import plant_of, surroundings
 from skyrig.sim.schedule import Acts, Poke, bucket
 from skyrig.sim.statistics import ReferencePoint
@@ -262,16 +263,20 @@ def _plant(rows: Sequence[Row], actuators: Any) -> Plant:
     if plant.motors is None:
         return plant
     # every array of a plant carries the batch, if only of extent 1
-    lags = [(row.trees[3].mixing, row.trees[3].lag) for row in rows]
-    mixing, lag = (as_jax(_last([it[part] for it in lags])) for part in (0, 1))
-    return eqx.tree_at(lambda it: it.motors, plant, Motors(mixing, lag))
+    motors = jax.tree.map(lambda *each: as_jax(_last(each)), *(Motors.of(row.trees[3]) for row in rows))
+    return eqx.tree_at(lambda it: it.motors, plant, motors)
 
 
 def _around(rows: Sequence[Row]) -> Surroundings:
     """What is done to the actuators in each row of `Outside`, (rows, ..., batch or 1)."""
     most = _even(max(len(row.outside.times) for row in rows))
-    made = [surroundings(row.built.rig, row.outside, _roomy(row.outside.times, most)) for row in rows]
-    return jax.tree.map(lambda *each: as_jax(_last([np.asarray(it).T for it in each])), *made)
+    made = [
+        surroundings(row.built.rig, row.trees[3], row.outside, _roomy(row.outside.times, most))
+        for row in rows
+    ]
+    return jax.tree.map(
+        lambda *each: as_jax(_last([np.moveaxis(np.asarray(it), -1, 0) for it in each])), *made
+    )
 
 
 def _shapes(rows: Sequence[Row]) -> Outlines:

@@ -96,4 +96,5 @@ def outside_of(built: Built) -> Outside:
         forces=forces,
         torques=torques,
         goals=acting.goals(since),
+        rotor_losses=acting.rotor_losses,
     )

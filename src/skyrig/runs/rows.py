@@ -22,7 +22,7 @@ from skyrig.flight.rig import rig_data
 from skyrig.runs.closed import make_controller, outside_of
 from skyrig.scenario.build import Built, assembled, make_start, make_teams
 from skyrig.scenario.scenario import Scenario
-from skyrig.scenario.spec import Cut, Poke, RotorFailure
+from skyrig.scenario.spec import Cut, Poke
 from skyrig.scenario.world import build_elements, elements_of
 from skyrig.sim.preparation import Outside, grid_of
 from skyrig.sim.schedule import Schedule, schedule
@@ -91,15 +91,18 @@ class Workshop:
         flown = msgspec.json.encode((known.controller, known.told_gains, spec.loop, spec.noise, plan))
         teams = self._once("teams", rig, lambda: make_teams(known))
         begin = self._once("start", rig + start, lambda: make_start(known, teams[0]))
-        failures = [it for it in spec.happenings if isinstance(it, RotorFailure)]
-        world = rig + msgspec.json.encode((elements_of(spec), failures))
+        world = rig + msgspec.json.encode(elements_of(spec))
         elements = self._once("elements", world, lambda: build_elements(spec, known.parts))
         built = assembled(known, teams, begin, elements)
         made = self._once("controller", rig + flown, lambda: make_controller(built))
         actuators = self._once(
             "actuators",
-            msgspec.json.encode((spec.rig.vehicles, spec.loop.rotor_lag)),
-            lambda: Actuators.build(built.team.airframes, lag=spec.loop.rotor_lag or None),
+            msgspec.json.encode((spec.rig.vehicles, spec.loop.rotor_lag, built.disturbances.failures)),
+            lambda: Actuators.build(
+                built.team.airframes,
+                lag=spec.loop.rotor_lag or None,
+                losses=built.disturbances.rotor_losses,
+            ),
         )
 
         def numbers(name: str, key: Any, tree: Any) -> Any:

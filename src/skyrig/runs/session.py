@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +22,9 @@ from skyrig.flight.flight import Flight
 from skyrig.flight.metrics import metrics
 from skyrig.runs.closed import as_flight, loop_arguments
 from skyrig.runs.flying import remembering, who_flies
+from skyrig.runs.sensed import first_truth, latest_truth
 from skyrig.scenario import Scenario
+from skyrig.sensing.sensor import Reading, Sensors, Truth
 from skyrig.sim.chunked import Chunks
 from skyrig.sim.loop import flown_so_far
 from skyrig.sim.preparation import prepare
@@ -38,6 +41,8 @@ class Saved:
     """What is flown, as YAML."""
     legs: tuple[tuple[bool, int, Any, Any], ...]
     """Of every leg whether commands came from outside, its first tick, its first state, and all else."""
+    sensors: tuple[Sensors, Truth | None]
+    """As they were, and what they were shown last."""
 
 
 class Session:
@@ -81,6 +86,13 @@ class Session:
         """Of every leg, whether commands come from outside."""
         self._own: Any = None
         """The controller, once it is asked for."""
+        self._sensors = self.built.sensors()
+        self._shown: Truth | None = None
+        if self._sensors:
+            if not keep:
+                raise InputError(f"{self.scenario.where}: sensors need a session that keeps its steps.")
+            self._shown = first_truth(self.built)
+            self._sensors.show(self._shown)
 
     @property
     def time(self) -> float:
@@ -111,6 +123,22 @@ class Session:
     def sense(self) -> Seen:
         """What is measured now, with the scenario's noise: the same however often it is asked for."""
         return self._ready().seen
+
+    @property
+    def sensors(self) -> dict[str, Reading]:
+        """What the scenario's sensors read at this tick, by name."""
+        return self._sensors.readings
+
+    @property
+    def truth(self) -> Truth:
+        """What the sensors were shown at this tick.
+
+        Raises:
+            InputError: If the scenario has no sensors.
+        """
+        if self._shown is None:
+            raise InputError(f"{self.scenario.where}: sensors are not there, so nothing was shown to any.")
+        return self._shown
 
     def step(
         self,
@@ -164,6 +192,9 @@ class Session:
                 stepper.give(answer(self._own, now, self.target, stepper.seen))
             if stepper.trouble:
                 flown_so_far(*self._legs)  # it raises what happened
+            if self._sensors:
+                self._shown = latest_truth(stepper.latest, stepper.time)
+                self._sensors.show(self._shown)
             if self.pace is not None:
                 time.sleep(max(0.0, self._began + stepper.time / self.pace - time.perf_counter()))
 
@@ -172,13 +203,14 @@ class Session:
         self._ready()
         legs = zip(self._steered, self._legs, strict=True)
         parts = ((how, it.since, jax.tree.map(np.asarray, it.job.state), it.saved()) for how, it in legs)
-        return Saved(self.scenario.to_yaml(), tuple(parts))
+        return Saved(self.scenario.to_yaml(), tuple(parts), (copy.deepcopy(self._sensors), self._shown))
 
     def restore(self, saved: Saved) -> None:
         """Come back to what `save` gave, here or in another session of the same scenario."""
         if saved.scenario != self.scenario.to_yaml():
             raise InputError(f"saved must be of the same scenario as this session, {self.scenario.name!r}.")
         self._legs, self._steered, self._began = [], [], None
+        self._sensors, self._shown = copy.deepcopy(saved.sensors)
         for steered, since, state, content in saved.legs:
             self._begin(steered, since, jax.tree.map(as_jax, state))
             self._legs[-1].restore(content)

@@ -13,15 +13,18 @@ from skyrig.algebra import as_jax
 from skyrig.brief import brief
 from skyrig.control.known import OPEN_LOOP
 from skyrig.elements import Element
+from skyrig.elements.rotors import rotor_signals
 from skyrig.errors import InputError
 from skyrig.planning import Reference
 from skyrig.planning.reference import quaternion
 from skyrig.rigs import Bodies, Rig, SignalKind, Trim, trim
 from skyrig.scenario import spec as said
 from skyrig.scenario.disturbances import Disturbances
+from skyrig.scenario.instruments import carrier_of
 from skyrig.scenario.mechanisms import RigParts
 from skyrig.scenario.scenario import Scenario
 from skyrig.scenario.world import build_elements
+from skyrig.sensing.sensor import Sensors, sensors_of
 from skyrig.sim import Cut, Poke
 from skyrig.vehicles import Airframe, Payload
 
@@ -79,11 +82,18 @@ class Built:
         """The rig as it is."""
         return self.team.rig
 
+    def sensors(self) -> Sensors:
+        """New sensors, as they are before the flight."""
+        scenario = self.scenario
+        return Sensors(sensors_of(scenario.spec), carrier_of(scenario.spec, scenario.parts), self.seed)
+
     @property
     def signal_kinds(self) -> tuple[SignalKind, ...]:
-        """What the rig and the elements tell."""
+        """What the rig, its rotors and the elements tell."""
         layout = self.rig.layout
-        told = (kind for it in self.elements.values() for kind in it.signal_kinds(layout))
+        told = [kind for it in self.elements.values() for kind in it.signal_kinds(layout)]
+        if self.scenario.spec.loop.rotor_lag:
+            told += rotor_signals(sum(frame.rotor_count for frame in self.team.airframes))
         return tuple({kind.name: kind for kind in (*layout.signals, *told)}.values())
 
 

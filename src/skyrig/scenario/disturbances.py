@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from skyrig.scenario.mechanisms import RigParts
 from skyrig.scenario.spec import Happening, Reel, RotorFailure, ThrustLoss, Wrench
+from skyrig.vehicles.rotor_loss import RotorLoss
 
 Array = npt.NDArray[np.float64]
 
@@ -39,8 +40,16 @@ class Disturbances:
         )
 
     @property
+    def rotor_losses(self) -> tuple[RotorLoss, ...]:
+        """Rotors that stop, and when their mixers learn of it."""
+        return tuple(
+            RotorLoss(it.time, it.vehicle, it.rotor, np.inf if it.noticed is None else it.time + it.noticed)
+            for it in self.failures
+        )
+
+    @property
     def edges(self) -> Array:
-        """Times inside the flight at which a wrench or a loss of thrust begins or ends, in order (s)."""
+        """Times inside the flight at which anything that lasts begins, is noticed or ends, in order (s)."""
         times: list[float] = []
         for wrench in self.wrenches:
             starts = _pulses(wrench, self.duration)
@@ -48,7 +57,7 @@ class Disturbances:
             times += [*starts, *np.minimum(starts + width, wrench.until or self.duration)]
         for loss in self.losses:
             times += [loss.time, loss.until or self.duration]
-        times += [failure.time for failure in self.failures]
+        times += [at for it in self.rotor_losses for at in (it.time, it.told)]
         inside = np.unique(np.asarray(times, dtype=np.float64))
         return inside[(inside > 0) & (inside < self.duration)]
 

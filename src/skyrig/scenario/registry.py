@@ -27,6 +27,7 @@ from skyrig.scenario.mechanisms.elastic import ElasticRig
 from skyrig.scenario.mechanisms.links import LinkRig
 from skyrig.scenario.spec import Spec
 from skyrig.scenario.world import ElementSpec
+from skyrig.sensing.registry import SENSORS
 
 MECHANISMS: dict[str, type[Mechanism]] = {"cables": CableRig, "elastic": ElasticRig, "links": LinkRig}
 """What `rig.mechanism` may be."""
@@ -49,32 +50,42 @@ ELEMENTS: dict[str, type[ElementSpec]] = {
 
 
 def spec_type() -> type[Spec]:
-    """The schema with every mechanism and element that is registered."""
-    return _spec_type(tuple(MECHANISMS.values()), tuple(ELEMENTS.items()))
+    """The schema with every mechanism, element and sensor that is registered."""
+    return _spec_type(tuple(MECHANISMS.values()), tuple(ELEMENTS.items()), tuple(SENSORS.items()))
 
 
 @lru_cache(maxsize=16)
-def _spec_type(mechanisms: tuple[type, ...], elements: tuple[tuple[str, type], ...]) -> type[Spec]:
+def _spec_type(
+    mechanisms: tuple[type, ...],
+    elements: tuple[tuple[str, type], ...],
+    sensors: tuple[tuple[str, type], ...],
+) -> type[Spec]:
     one_of: Any = functools.reduce(operator.or_, mechanisms)
     rig = Annotated[one_of, unit("", "Bodies, and how they are joined")]
-    world = defstruct(
-        "World",
-        [(name, Annotated[kind | None, unit("", _first(kind))], None) for name, kind in elements],
-        bases=(Part,),
-        frozen=True,
-        kw_only=True,
-        module=__name__,
-    )
+    world, instruments = _named("World", elements), _named("Sensors", sensors)
     around = Annotated[world, unit("", "What pushes the bodies all the time")]
+    mounted = Annotated[instruments, unit("", "Instruments that read the rig, recorded as signals")]
     made: Any = defstruct(
         "Spec",
-        [("rig", rig), ("world", around, world())],
+        [("rig", rig), ("world", around, world()), ("sensors", mounted, instruments())],
         bases=(Spec,),
         frozen=True,
         kw_only=True,
         module=__name__,
     )
     return made
+
+
+def _named(name: str, kinds: tuple[tuple[str, type], ...]) -> Any:
+    """A struct with a field for each of `kinds`, each of which may be left out."""
+    return defstruct(
+        name,
+        [(each, Annotated[kind | None, unit("", _first(kind))], None) for each, kind in kinds],
+        bases=(Part,),
+        frozen=True,
+        kw_only=True,
+        module=__name__,
+    )
 
 
 def _first(kind: type) -> str:

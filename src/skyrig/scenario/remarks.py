@@ -9,7 +9,9 @@ from skyrig.constants import GRAVITY
 from skyrig.control.known import OPEN_LOOP
 from skyrig.scenario.demands import demands
 from skyrig.scenario.plausible import implausible
+from skyrig.scenario.spec import RotorFailure
 from skyrig.scenario.world import elements_of
+from skyrig.vehicles.authority import hover
 
 if TYPE_CHECKING:
     from skyrig.scenario.scenario import Scenario
@@ -21,9 +23,24 @@ MARGIN = 1.15
 def remarks(scenario: Scenario) -> tuple[str, ...]:
     """One sentence each; cheap, and without JAX."""
     parts = scenario.parts
-    found = [*_thin(scenario), *parts.remarks(scenario.spec.start), *implausible(parts), *demands(scenario)]
-    found += _washed(scenario)
+    found = [*_thin(scenario), *_lost(scenario), *_washed(scenario), *parts.remarks(scenario.spec.start)]
+    found += [*implausible(parts), *demands(scenario)]
     return tuple(dict.fromkeys(found))
+
+
+def _lost(scenario: Scenario) -> Iterator[str]:
+    """Vehicles that cannot fly on the rotors they are left with, whoever flies."""
+    failures = [it for it in scenario.spec.happenings if isinstance(it, RotorFailure)]
+    for k, frame in enumerate(scenario.parts.airframes):
+        lost = tuple(it.rotor for it in failures if it.vehicle == k)
+        if not lost:
+            continue
+        left = hover(frame, lost)
+        which = f"Vehicle {k} without rotor {' and '.join(map(str, lost))}"
+        if not left.stays:
+            yield f"{which} cannot stay in the air: the rest cannot hold its weight, roll and pitch."
+        elif not left.possible:
+            yield f"{which} can stay in its place, but not hold its yaw."
 
 
 def _thin(scenario: Scenario) -> Iterator[str]:

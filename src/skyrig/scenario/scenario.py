@@ -17,6 +17,7 @@ from skyrig import files
 from skyrig.control.known import chosen
 from skyrig.errors import InputError
 from skyrig.scenario import crosschecks
+from skyrig.scenario.instruments import check_sensors
 from skyrig.scenario.limits import check_limits
 from skyrig.scenario.mechanisms import Place, RigParts
 from skyrig.scenario.motions import Motions, flight_duration, motions, with_whole_paths
@@ -107,6 +108,7 @@ class Scenario:
         check_limits(spec, where)
         for name, element in elements_of(spec).items():
             element.check(parts, where, f"world.{name}")
+        check_sensors(spec, parts, where)
         return Scenario(spec, own, where, parts, _believed(own, spec, parts, where), wanted, duration)
 
     def __repr__(self) -> str:

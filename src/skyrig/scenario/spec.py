@@ -88,7 +88,7 @@ class Loop(Part, frozen=True, kw_only=True):
     control_rate: Annotated[float, unit("Hz", "How often the controller acts", gt=0, le=1e4)] = 100.0
     step: Annotated[float, unit("s", "Longest physics step", ge=1e-5, le=0.05)] = 0.002
     rotor_lag: Annotated[
-        float, unit("s", "Time constant with which rotors follow; 0 for at once", ge=0, le=1)
+        float, unit("s", "Time constant with which rotor speeds follow; 0 for at once", ge=0, le=1)
     ] = 0.0
     delay: Annotated[
         int, unit("", "Whole control periods from a measurement to the command it led to", ge=0, le=20)
@@ -153,11 +153,15 @@ class ThrustLoss(Part, frozen=True, kw_only=True, tag_field="type", tag="thrust-
 
 
 class RotorFailure(Part, frozen=True, kw_only=True, tag_field="type", tag="rotor-failure"):
-    """A rotor that stops for good; nobody tells the controller."""
+    """A rotor that stops for good; its mixer learns of it a little later, the controller never."""
 
     time: Annotated[float, unit("s", "When", ge=0)]
     vehicle: Annotated[int, unit("", "Of which vehicle, from 0", ge=0)] = 0
     rotor: Annotated[int, unit("", "Which one, from 0", ge=0)] = 0
+    noticed: Annotated[
+        Annotated[float, Meta(ge=0)] | None,
+        unit("s", "How long after it the mixer shares the work among the rest; never if null"),
+    ] = 0.05
 
 
 class Reel(Part, frozen=True, kw_only=True, tag_field="type", tag="winch"):
@@ -179,6 +183,7 @@ class Spec(Part, frozen=True, kw_only=True):
     description: Annotated[str, unit("", "What it shows, in a sentence or two")] = ""
     rig: Mechanism
     world: Any = None
+    sensors: Any = None
     reference: Annotated[
         str | dict[str, Any] | None,
         unit("", "The wanted motion of the payload, or under 'vehicles' of each vehicle"),

@@ -8,6 +8,7 @@ from typing import Any
 from skyrig.extensions import ORIGINS
 from skyrig.scenario.spec import Spec
 from skyrig.scenario.world import elements_of
+from skyrig.sensing.sensor import sensors_of
 
 
 def uses_of(spec: Spec) -> list[dict[str, str]]:
@@ -18,6 +19,7 @@ def uses_of(spec: Spec) -> list[dict[str, str]]:
         ("controller", controller),
         ("integrator", spec.loop.integrator or ""),
         *(("element", name) for name in elements_of(spec)),
+        *(("sensor", name) for name in sensors_of(spec)),
         *(("reference", kind) for kind in _kinds(spec.reference)),
     ]
     found = dict.fromkeys(ORIGINS[each] for each in named if each in ORIGINS)

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from skyrig.fields import Part
 
 if TYPE_CHECKING:
@@ -51,28 +49,7 @@ def build_elements(spec: Any, parts: RigParts) -> dict[str, Element]:
         from skyrig.elements.side_forces import SideForces
 
         made["side_forces"] = SideForces(RotorSet.of(parts.airframes))
-    from skyrig.scenario.spec import RotorFailure
-
-    failures = [it for it in spec.happenings if isinstance(it, RotorFailure)]
-    if failures:
-        made["rotor_failures"] = _failures(failures, parts)
     return made
-
-
-def _failures(failures: list[Any], parts: RigParts) -> Element:
-    """Rotors that stop."""
-    from skyrig.algebra import as_jax
-    from skyrig.elements.rotor_failures import RotorFailures
-    from skyrig.elements.rotors import RotorSet
-
-    rotors = RotorSet.of(parts.airframes)
-    r, n = rotors.share.shape
-    turning, since = np.zeros((3, r, n)), np.full((r, n), np.inf)
-    for k, frame in enumerate(parts.airframes):
-        turning[:, : frame.rotor_count, k] = frame.wrenches[3:]
-    for it in failures:
-        since[it.rotor, it.vehicle] = min(since[it.rotor, it.vehicle], it.time)
-    return RotorFailures(rotors, as_jax(turning), as_jax(since))
 
 
 def with_whole_files(world: Any, directory: Path) -> Any:

@@ -162,7 +162,7 @@ def _slot(batch: Batch, carry: Carry, slot: Slots, wanted: ReferencePoint, later
     state, memory, statistics, log = carry.state, carry.memory, carry.statistics, carry.log
     around = _around(batch, carry, slot.around)
     dt = jnp.where(statistics.alive, slot.dt, -1.0)
-    held = effort(memory, around)
+    held = effort(batch.autopilot.actuators, memory, around)
     start = slot.time - jnp.maximum(slot.dt, 0.0)
     state, log = step(plant, start, plant.engaged(state, held), held, dt, log, 0)
     statistics, log = statistics.noted(log, start, later)

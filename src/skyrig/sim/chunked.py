@@ -106,6 +106,12 @@ class Chunks:
         return 0.0 if self._start == 0 else float(self.job.planned.times[self._start - 1])
 
     @property
+    def latest(self) -> Record | None:
+        """The record's row of the last step flown; None where none is, or none is kept."""
+        row = self._start - self._first - 1
+        return self._row.unpack(self._table[row])[1] if 0 <= row < len(self._table) else None
+
+    @property
     def state(self) -> PlantState:
         """Where everything is now."""
         return jax.tree.map(as_jax, self._carry.unpack(self._numbers).state)

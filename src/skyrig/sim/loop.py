@@ -53,6 +53,8 @@ class ClosedLoop(Recorded):
     """(K, n) share of each vehicle's rotors at a limit (1)."""
     drives: dict[str, Numbers]
     """(K, k) what the rig's own drives were asked for."""
+    made: tuple[Numbers, Numbers] = (np.zeros((0, 0)), np.zeros((0, 0, 3)))
+    """Thrust (T, n) in N and moment (T, n, 3) in N m that rotors made at the end of every step."""
     told: dict[str, Numbers] = field(default_factory=dict)
     """(K, n) each: what the controller says of itself, by name."""
 
@@ -183,6 +185,7 @@ def flown_so_far(*legs: Chunks | Stepper) -> ClosedLoop:
         moment=np.asarray(record.moment)[first].swapaxes(1, 2),
         saturated=made.saturated.sum(1) / present,
         drives=command.drives,
+        made=(np.asarray(record.thrust), np.asarray(record.moment).swapaxes(1, 2)),
         told={name: np.asarray(value) for name, value in told.items()},
     )
 

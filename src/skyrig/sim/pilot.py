@@ -26,6 +26,10 @@ class Surroundings(eqx.Module):
     """Share of its thrust that each vehicle's rotors give."""
     drives: dict[str, Float[Array, "..."]] = eqx.field(default_factory=dict)
     """Where the rig's own drives shall go, such as {'winch': free lengths in m}."""
+    alive: Float[Array, "r n intervals"] | None = None
+    """One for every rotor that turns, zero for one that has stopped; None if none ever stops."""
+    told: Float[Array, "n intervals"] | None = None
+    """Of how many stopped rotors each vehicle's mixer knows."""
 
 
 class Memory(eqx.Module):
@@ -126,7 +130,7 @@ class Autopilot(eqx.Module):
         if drives is None:
             drives = rig.follow(seen.readings, around.drives, self.period) if rig.layout.drives else {}
         if command.rotors is None:
-            rotors, saturated = self.actuators.rotor_thrusts(command)
+            rotors, saturated = self.actuators.rotor_thrusts(command, around.told)
             thrust, moment = command.thrust, command.moment
         else:
             asked = self.actuators.produced(command.rotors, command.rotors > 0)
@@ -207,12 +211,12 @@ class Pilot(Autopilot):
             return memory.changed(lambda tree: self.decide(plant, tree, state, now, around))
 
         memory = branch(first & (tick >= 0), decided, memory)
-        return memory, effort(memory.tree(), around)
+        return memory, effort(self.actuators, memory.tree(), around)
 
     def held(self, memory: Packed, interval: Array) -> Effort:
         """What is held in an interval with the command at hand."""
         assert self.intervals is not None
-        return effort(memory.tree(), self.intervals.row(interval))
+        return effort(self.actuators, memory.tree(), self.intervals.row(interval))
 
     def kept(self, memory: Packed) -> tuple[dict[str, Bodies], Command, Produced, dict[str, Array]]:
         """What the controller was told, asked for, what the rotors made of it, and what it says of itself."""
@@ -220,13 +224,16 @@ class Pilot(Autopilot):
         return tree.seen.bodies, tree.command, tree.made, self.controller.signals(tree.controller)
 
 
-def effort(memory: Memory, around: Surroundings) -> Effort:
+def effort(actuators: Actuators, memory: Memory, around: Surroundings) -> Effort:
     """What the actuators do while a command is held."""
+    made = memory.made
+    if around.alive is not None:
+        made = actuators.produced(around.alive * made.rotors, made.saturated)
     return Effort(
-        thrust=memory.made.thrust * around.share,
-        moment=memory.made.moment * around.share,
+        thrust=made.thrust * around.share,
+        moment=made.moment * around.share,
         drives=memory.command.drives or {},
-        rotors=memory.made.rotors,
+        rotors=made.rotors,
         share=around.share,
     )
 

@@ -15,15 +15,7 @@ from skyrig.elements.around import Around
 from skyrig.elements.element import Element
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.protocol import Hybrid, Loads, Watch, added
-
-
-class Motors(eqx.Module):
-    """Rotors that need a while to follow: each one's thrust approaches what is wanted (first order)."""
-
-    mixing: Float[Array, "4 r n *batch"]
-    """From rotor thrusts (N) to a vehicle's thrust (N) and moment (N m)."""
-    lag: Float[Array, "n *batch"]
-    """Time constant (s)."""
+from skyrig.sim.motors import Motors
 
 
 class Effort(eqx.Module):
@@ -47,7 +39,7 @@ class PlantState(eqx.Module):
     rig: Any
     """The rig's state: motion and mode."""
     rotors: Float[Array, "r n *batch"] | None
-    """Thrust of every rotor (N) where rotors lag; not a number until the first command."""
+    """Speed of every rotor (rad/s) where rotors lag; not a number until the first command."""
     memories: dict[str, Any]
     """What each element remembers."""
 
@@ -96,7 +88,8 @@ class Plant(eqx.Module):
         """With rotors that were never commanded taken to have been at this effort already."""
         if state.rotors is None or effort.rotors is None:
             return state
-        rotors = jnp.where(jnp.isnan(state.rotors), effort.rotors, state.rotors)
+        assert self.motors is not None
+        rotors = jnp.where(jnp.isnan(state.rotors), self.motors.speeds(effort.rotors), state.rotors)
         return PlantState(state.rig, rotors, state.memories)
 
     def begun(self, t: ArrayLike, state: PlantState, effort: Effort, dt: Array) -> PlantState:
@@ -115,7 +108,7 @@ class Plant(eqx.Module):
         thrust, moment = effort.thrust, effort.moment
         if self.motors is not None:
             assert state.rotors is not None
-            made = total(self.motors.mixing * state.rotors, 1)
+            made = total(self.motors.mixing * self.motors.thrusts(state.rotors), 1)
             made = made if effort.share is None else effort.share * made
             thrust, moment = made[0], made[1:]
         wrenches = {}
@@ -128,6 +121,8 @@ class Plant(eqx.Module):
     def signals(self, t: ArrayLike, state: PlantState, effort: Effort, loads: Loads) -> dict[str, Array]:
         """What the rig and the elements tell, (count, *batch) each."""
         told = self.rig.signals(t, state.rig, loads)
+        if self.motors is not None and state.rotors is not None and effort.rotors is not None:
+            told |= self.motors.signals(state.rotors, self.motors.speeds(effort.rotors))
         if self.elements:
             bodies, around = self.bodies(state), self._around(t, state, effort, loads.thrust)
             for name, element in self.elements.items():
@@ -136,15 +131,16 @@ class Plant(eqx.Module):
 
     def _around(self, t: ArrayLike, state: PlantState, effort: Effort, thrust: Array) -> Around:
         """The world as elements see it."""
-        rotors = effort.rotors if state.rotors is None else state.rotors
+        rotors = effort.rotors
+        if self.motors is not None and state.rotors is not None:
+            rotors = self.motors.thrusts(state.rotors)
         if rotors is not None and effort.share is not None:
             rotors = effort.share * rotors
-        return Around(
-            t, thrust, rotors, tuple((it, state.memories[name]) for name, it in self.elements.items())
-        )
+        pairs = tuple((it, state.memories[name]) for name, it in self.elements.items())
+        return Around(t, thrust, rotors, pairs, state.rotors, self._spin_up(state, effort))
 
     def derivative(self, t: ArrayLike, state: PlantState, effort: Effort) -> tuple[Any, Any]:
-        """Time derivative of the rig's motion and of the rotors' thrusts."""
+        """Time derivative of the rig's motion and of the rotors' speeds."""
         return self.rig.derivative(t, state.rig, self.loads(t, state, effort)), self._spin_up(state, effort)
 
     def rates(
@@ -171,4 +167,4 @@ class Plant(eqx.Module):
         assert effort.rotors is not None and state.rotors is not None, (
             "rotors that lag must be told one by one"
         )
-        return (effort.rotors - state.rotors) / self.motors.lag
+        return self.motors.rate(state.rotors, self.motors.speeds(effort.rotors))

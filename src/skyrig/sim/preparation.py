@@ -21,10 +21,12 @@ from skyrig.elements import Element, Pushes
 from skyrig.errors import InputError
 from skyrig.planning import Reference
 from skyrig.rigs.protocol import Wrench
+from skyrig.sim.motors import Motors
 from skyrig.sim.pilot import Noise, Pilot, Surroundings
-from skyrig.sim.plant import Motors, Plant, PlantState
+from skyrig.sim.plant import Plant, PlantState
 from skyrig.sim.schedule import STEP, Cut, Poke, Schedule, bucket, schedule
 from skyrig.vehicles import Airframe
+from skyrig.vehicles.rotor_loss import RotorLoss, alive, told
 
 Numbers = npt.NDArray[np.float64]
 
@@ -43,6 +45,8 @@ class Outside:
     """By group, (K, k, 3), world frame (N m)."""
     goals: Mapping[str, Numbers] = field(default_factory=dict)
     """Where the rig's own drives shall go unless the controller drives them: {'winch': (K, n) in m}."""
+    rotor_losses: Sequence[RotorLoss] = ()
+    """Rotors that stop; their times, and when mixers learn of it, are among `times`."""
 
     def pushes(self, rows: int | None = None) -> Pushes | None:
         """Forces and torques as an element, its last row repeated up to `rows`; None for none."""
@@ -113,9 +117,9 @@ def prepare(
     around = outside or Outside(np.zeros(1))
     ticks, grid = grid_of(duration, control_rate, step, around, None if held is None else held.times)
     planned = schedule(rig, grid, step, happenings, rig.like(state).dtype, ticks)
-    actuators = Actuators.build(airframes, lag=rotor_lag or None)
+    actuators = Actuators.build(airframes, lag=rotor_lag or None, losses=around.rotor_losses)
     plant = plant_of(rig, actuators, around.pushes(), elements, integrator)
-    job = Job(plant, plant.start(state), planned, ticks, surroundings(rig, around, grid[:-1]))
+    job = Job(plant, plant.start(state), planned, ticks, surroundings(rig, actuators, around, grid[:-1]))
     if held is not None:
         target = held.target
     else:
@@ -166,11 +170,10 @@ def plant_of(
     acting: dict[str, Element] = dict(elements or {})
     if pushes is not None:
         acting["pushes"] = pushes
-    motors = None if actuators.lag is None else Motors(actuators.mixing, actuators.lag)
-    return Plant(rig, acting, motors, integrator or rig.integrator)
+    return Plant(rig, acting, Motors.of(actuators), integrator or rig.integrator)
 
 
-def surroundings(rig: Any, outside: Outside, since: Numbers) -> Surroundings:
+def surroundings(rig: Any, actuators: Actuators, outside: Outside, since: Numbers) -> Surroundings:
     """The rows of `outside` for intervals that begin at `since`, components first, intervals last."""
     n = rig.count
     row = np.clip(np.searchsorted(outside.times, since + 1e-9, side="right") - 1, 0, None)
@@ -178,7 +181,7 @@ def surroundings(rig: Any, outside: Outside, since: Numbers) -> Surroundings:
     def columns(name: str, value: Numbers, count: int) -> Any:
         return as_jax(checks.numbers(f"outside.{name}", value, (len(outside.times), count))[row].T)
 
-    share = outside.thrust_share
+    share, losses = outside.thrust_share, outside.rotor_losses
     goals = {**rig.rest_goals(), **outside.goals}
     return Surroundings(
         share=as_jax(np.ones((n, len(since)))) if share is None else columns("thrust_share", share, n),
@@ -188,6 +191,8 @@ def surroundings(rig: Any, outside: Outside, since: Numbers) -> Surroundings:
             )
             for it in rig.layout.drives
         },
+        alive=as_jax(alive(losses, since, max(actuators.counts), n)) if losses else None,
+        told=as_jax(told(losses, since, n)) if losses else None,
     )
 
 

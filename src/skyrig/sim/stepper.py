@@ -129,6 +129,11 @@ class Stepper:
         return self._sight(self._numbers)
 
     @property
+    def latest(self) -> Record | None:
+        """The record's row of the last step flown; None where none is, or none is kept."""
+        return self._row.unpack(self.tables[-1][-self._row.width :])[1] if self.tables else None
+
+    @property
     def state(self) -> PlantState:
         """Where everything is now."""
         return jax.tree.map(as_jax, self._carry.unpack(self._numbers).state)

@@ -41,6 +41,7 @@ from skyrig.sim.schedule import Cut, Plan, Poke
 from skyrig.studio.aims import Aims
 from skyrig.studio.chunks import plan_of, step_times
 from skyrig.studio.hands import Hands
+from skyrig.vehicles.rotor_loss import alive, told
 
 if TYPE_CHECKING:
     from skyrig.scenario.build import Built
@@ -79,7 +80,7 @@ class Live:
         noise = (built.noise.position, built.noise.velocity, built.noise.attitude, built.noise.rate)
         self._autopilot = Autopilot(
             controller,
-            Actuators.build(built.team.airframes, lag=lag or None),
+            Actuators.build(built.team.airframes, lag=lag or None, losses=built.disturbances.rotor_losses),
             Noise.of(*noise),
             as_jax(1 / self.rate),
             delay=0 if self.open_loop else built.scenario.spec.loop.delay,
@@ -212,7 +213,11 @@ class Live:
         share = acting.thrust_share(since) * (1.0 if hands.share is None else hands.share)
         rest = {name: np.tile(it, (len(since), 1)) for name, it in self.built.rig.rest_goals().items()}
         goals = {name: as_jax(it.T) for name, it in (rest | acting.goals(since)).items()}
-        return Surroundings(as_jax(share.T), goals)
+        losses, counts = acting.rotor_losses, self._autopilot.actuators.counts
+        if not losses:
+            return Surroundings(as_jax(share.T), goals)
+        turning = alive(losses, since, max(counts), len(counts))
+        return Surroundings(as_jax(share.T), goals, as_jax(turning), as_jax(told(losses, since, len(counts))))
 
     def _pushes(self, since: Numbers, hands: Hands) -> Pushes:
         """What pushes the rig from each of `since` on: the scenario and hands."""

@@ -21,6 +21,8 @@ Reals = npt.NDArray[np.float64]
 
 FLASH = 0.3
 """How long an impact is seen (s of flight)."""
+LENGTH = 0.15
+"""Of an arrow, a unit of what it shows (m): a wind of 2 m/s is 0.3 m long."""
 BLUR = 40.0
 """How much slower than real propellers turn on the screen, so that one sees which way."""
 
@@ -31,6 +33,8 @@ class Look:
 
     trail: bool = True
     path: bool = True
+    arrows: bool = True
+    """What blows at every body."""
     ghost: bool = True
     labels: bool = False
     by_tension: bool = False
@@ -78,6 +82,7 @@ class RigScene:
         self._flashes = self._points()
         self._trail = self._lines("trail", np.zeros((1, 2, 3)), tint or (230, 120, 30), 2.5)
         self._path = self._lines("path", np.zeros((1, 2, 3)), (120, 130, 150), 1.5)
+        self._arrows: dict[str, Any] = {}
 
     def remove(self) -> None:
         """Take it out of the scene."""
@@ -112,6 +117,7 @@ class RigScene:
                 )
                 _visible(self._body, apart > 0.04)
         self._draw_tethers(frame, cut, look)
+        self._draw_arrows(frame, look.arrows)
         for k, flash in enumerate(self._flashes):
             seen = k in struck
             _visible(flash, seen)
@@ -261,6 +267,19 @@ class RigScene:
             )
             for k in range(len(self.rig.tethers))
         ]
+
+    def _draw_arrows(self, frame: Frames, shown: bool) -> None:
+        """Vectors that are told of all bodies, such as the wind, at each of them."""
+        origins = np.concatenate([it.position[0] for it in frame.bodies.values()])
+        for name, vectors in frame.vectors().items():
+            node = self._arrows.get(name)
+            if node is None:
+                own = self._tint or (60, 160, 200)
+                node = self._arrows[name] = self._lines(f"arrows/{name}", np.zeros((1, 2, 3)), own, 3.0)
+            known = bool(np.isfinite(vectors[0]).all())
+            _visible(node, shown and known)
+            if shown and known:
+                node.points = meshes.arrows(origins, LENGTH * vectors[0]).astype(np.float32)
 
     def _draw_tethers(self, frame: Frames, cut: set[int], look: Look) -> None:
         for j, (line, k) in enumerate(zip(frame.tethers(self.rig, cut), self.rig.columns, strict=True)):

@@ -15,6 +15,7 @@ BOXES = {
     "dark": ("Dark", None),
     "trail": ("Trail", "Where the payload has been"),
     "path": ("Reference path", None),
+    "arrows": ("Arrows", "What blows at every body, where there is wind"),
     "ghost": ("Wanted pose", "Where the payload shall be now"),
     "by_tension": ("Cables by tension", "Blue for none, red for twice hover"),
     "labels": ("Tensions at the cables", None),

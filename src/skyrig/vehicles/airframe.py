@@ -21,11 +21,14 @@ LAYOUTS = ("x", "plus")
 _REQUIRED = ("name", "mass", "inertia", "spin", "thrust_coefficient", "torque_coefficient", "speed_max")
 _PLACES = ("arm", "layout", "rotor_positions")
 _OPTIONAL = (
-    *("speed_min", "rotor_radius", "height", "rotor_axes", "thrust_shares", "gives_up"),
+    *("speed_min", "speed_rate", "rotor_radius", "height", "rotor_axes", "thrust_shares", "gives_up"),
     *("source", "notes", "ours"),
 )
 GIVES_UP = ("yaw", "thrust")
-_POSITIVE = ("mass", "thrust_coefficient", "torque_coefficient", "speed_max", "rotor_radius", "height")
+_POSITIVE = (
+    *("mass", "thrust_coefficient", "torque_coefficient", "speed_max"),
+    *("speed_rate", "rotor_radius", "height"),
+)
 _ESTIMABLE = (
     *_POSITIVE,
     "speed_min",
@@ -56,6 +59,7 @@ class Airframe:
         torque_coefficient: Reaction torque over speed squared (N m/(rad/s)^2).
         speed_min: Slowest a flying rotor turns (rad/s).
         speed_max: Fastest a rotor turns (rad/s).
+        speed_rate: Most that a rotor's speed changes (rad/s^2), where rotors lag; None for no limit.
         rotor_radius: Half a propeller's diameter (m), for drawing and distances.
         height: Height of the body (m), for drawing and distances.
         rotor_axes: Along which each rotor pushes in the body frame, rx3, made unit vectors; None for body z.
@@ -77,6 +81,7 @@ class Airframe:
     torque_coefficient: float
     speed_max: float
     speed_min: float = 0.0
+    speed_rate: float | None = None
     rotor_radius: float | None = None
     height: float | None = None
     rotor_axes: Numbers | None = None

@@ -34,12 +34,10 @@ class CableDragSpec(ElementSpec, frozen=True, kw_only=True):
     def build(self, parts: RigParts) -> Element:
         """The cables' ends."""
         from skyrig.algebra import as_jax
-        from skyrig.elements import CableDrag, Points
+        from skyrig.elements import CableDrag
+        from skyrig.elements.strands import Strands
 
-        starts, ends = ([getattr(it, side) for it in parts.tethers] for side in ("start", "end"))
-        points = (
-            Points.of(side[0].group, [it.index for it in side], [it.point for it in side])
-            for side in (starts, ends)
-        )
+        lines = Strands.of(parts.tethers)
+        assert lines is not None
         size = self.density / 2 * self.coefficient * self.diameter
-        return CableDrag(*points, coefficient=as_jax(np.full(len(starts), size)))
+        return CableDrag(lines.start, lines.end, coefficient=as_jax(np.full(len(lines.names), size)))

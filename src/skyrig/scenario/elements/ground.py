@@ -41,6 +41,7 @@ class GroundSpec(ElementSpec, frozen=True, kw_only=True):
         """Hulls on planes."""
         from skyrig.algebra import as_jax
         from skyrig.elements.contact import Contact
+        from skyrig.elements.strands import Strands
         from skyrig.elements.surfaces import Planes
         from skyrig.scenario.elements.hulls import hulls_of
 
@@ -49,7 +50,9 @@ class GroundSpec(ElementSpec, frozen=True, kw_only=True):
         if self.height is not None:
             normals, offsets = [np.array([0.0, 0.0, 1.0]), *normals], [self.height, *offsets]
         planes = Planes(as_jax(np.stack(normals, axis=1)), as_jax(np.array(offsets)))
-        return Contact(hulls_of(parts), planes, as_jax(np.asarray(self.friction)), "ground")
+        # a straight line between bodies above a floor never passes through it
+        strands = Strands.of(parts.tethers) if self.slopes else None
+        return Contact(hulls_of(parts), planes, as_jax(np.asarray(self.friction)), "ground", strands)
 
 
 class BoxSpec(Part, frozen=True, kw_only=True):
@@ -93,6 +96,7 @@ class ObstaclesSpec(ElementSpec, frozen=True, kw_only=True):
         from skyrig.algebra import as_jax
         from skyrig.elements import surfaces
         from skyrig.elements.contact import Contact
+        from skyrig.elements.strands import Strands
         from skyrig.scenario.elements.hulls import hulls_of
 
         def columns(rows: list[Any]) -> Any:
@@ -113,7 +117,8 @@ class ObstaclesSpec(ElementSpec, frozen=True, kw_only=True):
             radius = columns([it.radius for it in self.spheres])
             kinds.append(surfaces.Spheres(columns([it.centre for it in self.spheres]), radius))
         whole = kinds[0] if len(kinds) == 1 else surfaces.Union(tuple(kinds))
-        return Contact(hulls_of(parts), whole, as_jax(np.asarray(self.friction)), "obstacles")
+        strands = Strands.of(parts.tethers)
+        return Contact(hulls_of(parts), whole, as_jax(np.asarray(self.friction)), "obstacles", strands)
 
 
 def _rotation(attitude: Turn) -> np.ndarray:

@@ -25,8 +25,10 @@ class RotorDragSpec(ElementSpec, frozen=True, kw_only=True):
         """The rotors of the team."""
         from skyrig.algebra import as_jax
         from skyrig.elements import RotorDrag, RotorSet
+        from skyrig.elements.rotor_drag import crossings
 
-        return RotorDrag(RotorSet.of(parts.airframes), as_jax(np.full(parts.count, self.coefficient)))
+        strength = as_jax(np.full(parts.count, self.coefficient))
+        return RotorDrag(RotorSet.of(parts.airframes), crossings(parts.airframes), strength)
 
 
 class RollingMomentSpec(ElementSpec, frozen=True, kw_only=True):
@@ -38,8 +40,10 @@ class RollingMomentSpec(ElementSpec, frozen=True, kw_only=True):
         """The rotors of the team."""
         from skyrig.algebra import as_jax
         from skyrig.elements import RollingMoment, RotorSet
+        from skyrig.elements.rotor_drag import crossings
 
-        return RollingMoment(RotorSet.of(parts.airframes), as_jax(np.full(parts.count, self.coefficient)))
+        strength = as_jax(np.full(parts.count, self.coefficient))
+        return RollingMoment(RotorSet.of(parts.airframes), crossings(parts.airframes)[:3], strength)
 
 
 class GyroscopicSpec(ElementSpec, frozen=True, kw_only=True):

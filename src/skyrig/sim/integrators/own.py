@@ -28,11 +28,11 @@ def own(
     span = jnp.broadcast_to(jnp.asarray(dt, like.dtype), like.shape)
 
     def rotors(share: Any) -> Array | None:
-        """Thrusts of lagging rotors at a share of the step (N), approaching what is wanted."""
+        """Speeds of lagging rotors at a share of the step (rad/s), approaching what is wanted."""
         if state.rotors is None:
             return None
         assert effort.rotors is not None
-        return effort.rotors + (state.rotors - effort.rotors) * jnp.exp(-share * span / plant.motors.lag)
+        return plant.motors.after(state.rotors, plant.motors.speeds(effort.rotors), share * span)
 
     def loads(share: Any, rig: Any) -> Loads:
         return plant.loads(t + share * span, PlantState(rig, rotors(share), state.memories), effort)

@@ -1,0 +1,1 @@
+"""Bridges to autopilots, ROS 2, log tools and other simulators."""

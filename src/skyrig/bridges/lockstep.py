@@ -1,0 +1,151 @@
+"""A rig flown by autopilots in lockstep: physics never runs ahead of an answer.
+
+While autopilots boot, the world stands still and only the clock of their sensors goes on; it is let go once
+all of them have answered and are armed. So it does not matter how long each takes, and a flight begins the
+same way every time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from skyrig.bridges.autopilot import Answer, Link, LinkLost, Moment
+from skyrig.bridges.mission import Mission
+from skyrig.bridges.offboard import Offboard
+from skyrig.flight.flight import Flight
+from skyrig.runs.sensed import first_truth
+from skyrig.runs.session import Session
+from skyrig.scenario import Scenario
+from skyrig.sensing.sensor import sensors_of
+
+NEEDED = ("imu", "gnss", "barometer", "magnetometer")
+SETPOINTS = 50.0
+"""Set-points a second (Hz)."""
+BOOT = 120.0
+"""Longest that autopilots may take to arm, by their own clock (s)."""
+REST = 1.0
+"""How long the rig is left alone once it is down, rotors off (s)."""
+
+
+@dataclass(frozen=True)
+class Flown:
+    """What came out."""
+
+    flight: Flight | None
+    """As far as it went; None if it never began."""
+    lost: str
+    """Why it ended early; '' if it did not."""
+    exchanged: int
+    """Messages to each vehicle that were answered during the flight."""
+
+
+def fitted(scenario: Scenario, rate: float, duration: float | None = None) -> Scenario:
+    """The scenario at an autopilot's rate (Hz), with the sensors that it needs."""
+    changes: dict[str, object] = {"loop.control_rate": rate}
+    changes |= {f"sensors.{name}": {} for name in NEEDED if name not in sensors_of(scenario.spec)}
+    if duration is not None:
+        changes["duration"] = duration
+    return scenario.with_overrides(changes)
+
+
+def ready(scenario: Scenario, rate: float) -> tuple[Scenario, Mission]:
+    """The scenario as it will be flown, and where its vehicles shall be."""
+    mission = Mission(fitted(scenario, rate).build())
+    said = scenario.spec.duration
+    needed = mission.duration + (REST if mission.rise else 0.0) if said is None else said
+    return fitted(scenario, rate, needed), mission
+
+
+def fly(
+    scenario: Scenario,
+    link: Link,
+    offboard: Offboard,
+    mission: Mission,
+    progress: Callable[[float], None] = lambda time: None,
+    pace: float | None = None,
+) -> Flown:
+    """Fly a scenario that is `ready` with autopilots that are connected.
+
+    Args:
+        scenario: What is flown.
+        link: To the autopilots.
+        offboard: Their companions.
+        mission: Where vehicles shall be.
+        progress: Called now and then with the time flown (s).
+        pace: Seconds of flight in a second of real time; None for as fast as it goes.
+    """
+    session = Session(scenario, pace=pace)
+    pilot = _Pilot(session, link, offboard, mission)
+    lost = ""
+    try:
+        pilot.boot()
+        while not session.done:
+            pilot.step()
+            if session.tick % 25 == 0:
+                progress(session.time)
+    except LinkLost as error:
+        lost = str(error)
+    return Flown(session.flight if session.tick else None, lost, pilot.exchanged)
+
+
+class _Pilot:
+    """The loop: readings out, controls in, a tick of physics."""
+
+    def __init__(self, session: Session, link: Link, offboard: Offboard, mission: Mission) -> None:
+        self.session, self.link, self.offboard, self.mission = session, link, offboard, mission
+        self.tick_usec = round(1e6 / link.rate)
+        self.every = max(round(link.rate / SETPOINTS), 1)
+        self.ticks = 0
+        """Since the simulator was started, boot included."""
+        self.exchanged = 0
+        frames = session.built.team.airframes
+        rotors = max(it.rotor_count for it in frames)
+        self.most = np.zeros((len(frames), rotors))
+        for row, frame in zip(self.most, frames, strict=True):
+            row[: frame.rotor_count] = frame.thrust_max * frame.shares
+        self.answer: Answer | None = None
+
+    def boot(self) -> None:
+        """Let autopilots start, follow and arm, while the world stands still."""
+        built = self.session.built
+        rest = first_truth(built)
+        sensors = replace(built, seed=built.seed + 1).sensors()  # not the numbers of the flight to come
+        while self.answer is None or not self._armed(self.answer).all():
+            if self.ticks > BOOT * self.link.rate:
+                raise LinkLost(f"the vehicles did not all arm in {BOOT:g} s.")
+            truth = replace(rest, time=self.ticks / self.link.rate)
+            self._talk(0.0)
+            self.answer = self._exchange(sensors.show(truth), truth)
+            if self.answer is not None and self.offboard.complete and self.ticks % round(self.link.rate) == 0:
+                self.offboard.begin()
+        self.offboard.take_off(1.0)
+
+    def step(self) -> None:
+        """One tick of physics with what was answered, then the next exchange."""
+        assert self.answer is not None
+        session = self.session
+        session.step(rotors=self.answer.controls**2 * self.most)
+        now = session.time
+        self._talk(now)
+        if now > self.mission.duration and self.ticks % round(self.link.rate / 4) == 0 and self.mission.rise:
+            self.offboard.disarm()
+        answer = self._exchange(session.sensors, session.truth)
+        if answer is None:
+            raise LinkLost("a vehicle stopped answering.")
+        self.answer, self.exchanged = answer, self.exchanged + 1
+
+    def _talk(self, now: float) -> None:
+        self.offboard.listen()
+        if self.ticks % self.every == 0:
+            self.offboard.aim(self.mission(now), self.ticks * self.tick_usec)
+
+    def _exchange(self, readings: Any, truth: Any) -> Answer | None:
+        self.ticks += 1
+        return self.link.exchange(Moment(self.ticks * self.tick_usec, readings, truth))
+
+    def _armed(self, answer: Answer) -> Any:
+        return answer.armed | self.offboard.armed

@@ -1,0 +1,100 @@
+"""A scenario flown by autopilots: links, companions and processes put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+
+from skyrig.bridges import ardupilot, lockstep, offboard, px4
+from skyrig.bridges.autopilot import LOCAL, Link, LinkLost
+from skyrig.bridges.launch import Launched
+from skyrig.bridges.mavlink import dialect
+from skyrig.constants import GRAVITY
+from skyrig.scenario import Scenario
+from skyrig.scenario.build import Built
+from skyrig.sensing.geodesy import ORIGIN
+from skyrig.sensing.sensor import Numbers, sensors_of
+
+PX4, ARDUPILOT = "px4", "ardupilot"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How autopilots are reached."""
+
+    protocol: str = PX4
+    """'px4' or 'ardupilot'."""
+    launch: str | None = None
+    """A program to start for each vehicle, or 'stand-in'; None to wait for those that others start."""
+    port: int | None = None
+    """Of the first vehicle's simulator link; the protocol's own if left out."""
+    companion: int = offboard.PORT
+    """UDP port of the first vehicle's set-points."""
+    host: str = LOCAL
+    """Where to listen."""
+    patience: float = 60.0
+    """How long a silent vehicle is waited for (s)."""
+    pace: float | None = None
+    """Seconds of flight in a second of real time; None for as fast as it goes."""
+
+
+def fly(
+    scenario: Scenario,
+    settings: Settings,
+    progress: Callable[[float], None] = lambda time: None,
+    tell: Callable[[str], None] = lambda sentence: None,
+) -> lockstep.Flown:
+    """Fly a scenario with autopilots.
+
+    Args:
+        scenario: What is flown; its controller is not asked.
+        settings: How autopilots are reached.
+        progress: Called now and then with the time flown (s).
+        tell: Called with sentences for people.
+    """
+    dialect()  # refused here, before anything is opened, if it is not installed
+    link, ports = _link(scenario, settings)
+    known, mission = lockstep.ready(scenario, link.rate)
+    built, firmware = known.build(), offboard.PX4 if settings.protocol == PX4 else offboard.ARDUPILOT
+    companions = offboard.Offboard(mission.start, firmware, settings.companion, settings.host)
+    with closing(companions), closing(link):
+        tell(link.open())
+        frames = built.team.airframes
+        where = [(port, settings.companion + k) for k, port in enumerate(ports)]
+        started = (
+            nullcontext()
+            if settings.launch is None
+            else Launched(settings.launch, settings.protocol, frames, hover_thrusts(built), where)
+        )
+        with started:
+            try:
+                link.connect()
+            except LinkLost as error:
+                return lockstep.Flown(None, str(error), 0)
+            tell("Connected. The world stands still until every vehicle is armed.")
+            return lockstep.fly(known, link, companions, mission, progress, settings.pace)
+
+
+def hover_thrusts(built: Built) -> Numbers:
+    """(n,) what each vehicle must push in the hover with its load (N); its own weight where none is known."""
+    if built.hover is not None:
+        return np.asarray(built.hover.thrust, dtype=np.float64)
+    return np.array([frame.mass * GRAVITY for frame in built.team.airframes])
+
+
+def _link(scenario: Scenario, settings: Settings) -> tuple[Link, list[int]]:
+    """The link, and the port of each vehicle."""
+    frames, count = scenario.parts.airframes, scenario.parts.count
+    rotors = max(frame.rotor_count for frame in frames)
+    gnss = sensors_of(scenario.spec).get("gnss")
+    if settings.protocol == PX4:
+        port = px4.PORT if settings.port is None else settings.port
+        origin = ORIGIN if gnss is None else getattr(gnss, "origin", ORIGIN)
+        made: Link = px4.Px4Link([rotors] * count, port, settings.host, settings.patience, origin)
+        return made, [port + k for k in range(count)]
+    port = ardupilot.PORT if settings.port is None else settings.port
+    made = ardupilot.ArduPilotLink(count, rotors, port, settings.host, settings.patience)
+    return made, [port + ardupilot.GAP * k for k in range(count)]

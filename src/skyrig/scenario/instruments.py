@@ -1,0 +1,25 @@
+"""Sensors as scenarios mount them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skyrig.scenario.mechanisms import RigParts
+from skyrig.scenario.sentences import refuse
+from skyrig.sensing.sensor import TEAM, Carrier, sensors_of
+
+
+def carrier_of(spec: Any, parts: RigParts) -> Carrier:
+    """What the sensors are mounted on."""
+    groups = {**{group: len(them) for group, them in parts.loads.items()}, TEAM: parts.count}
+    cables = sum(it.name == "cable" for it in parts.tethers)
+    return Carrier(parts.airframes, groups, cables, spec.loop.control_rate)
+
+
+def check_sensors(spec: Any, parts: RigParts, where: str) -> None:
+    """Refuse sensors that this rig cannot have."""
+    for name, sensor in sensors_of(spec).items():
+        fault = sensor.fault(carrier_of(spec, parts))
+        if fault is not None:
+            field, sentence = fault
+            raise refuse(where, f"sensors.{name}.{field}".rstrip("."), sentence)
