@@ -37,6 +37,8 @@ FELT, WHILE = 0.6, 0.5
 """A load that has fallen less than it should, by this share and as long as this counts (s), touches."""
 SURE, LEAST = 0.01, 0.015
 """It must be this much (m), and the load must be falling faster than this (m/s)."""
+BEHIND = 0.015
+"""A load that stays behind its vehicles by this much, cables slack, touches as well (m)."""
 LET_GO, BRAKE = 0.3, 0.2
 """Times in which vehicles let go and come to rest, when the load touched (s)."""
 SINKING, SINK = 1.5, 0.06
@@ -164,7 +166,7 @@ class Tended(NamedTuple):
     hand: Float[Array, " ..."]
     """Share of the carrying that cables do."""
     lifted: Bool[Array, " ..."]
-    """Whether the load is off the floor."""
+    """Whether the load is surely off the floor."""
     standing: Bool[Array, "n ..."]
     flown: Bool[Array, "n ..."]
 
@@ -202,12 +204,12 @@ def supervise(
     felt = memory.felt + (WHILE * slower - memory.felt) * (1 - jnp.exp(-late.period / WHILE))
     falls = -(nominal.position[1, 2] + sunk[1])
     looking = (t > phases.creep) & (falls > LEAST)
-    now = (memory.since == 0) & (
-        (looking & (felt > jnp.maximum(FELT * WHILE * falls, SURE))) | (t > phases.down)
-    )
+    ends = craft.position.at[2].add(phases.hook)
+    behind = (nominal.vehicle[0, 2] - ends[2]).mean(0) - (nominal.position[0, 2] - load.position[2])
+    found = looking & ((felt > jnp.maximum(FELT * WHILE * falls, SURE)) | (behind > BEHIND))
+    now = (memory.since == 0) & (found | (t > phases.down))
     since = jnp.where(now | (memory.since > 0), memory.since + late.period, 0.0)
     touched = since > 0
-    ends = craft.position.at[2].add(phases.hook)
     held = jnp.where(now, ends, memory.held)
     fell = jnp.where(now, falls, memory.fell)
     higher = jnp.where(now, load.position[2] - phases.bottom, memory.higher)
@@ -229,7 +231,7 @@ def supervise(
     standing = jnp.where(t < phases.rise, True, memory.standing & (t > phases.touch) | lands)
     risen = craft.position[2] + phases.hook > phases.first[2] + FLOWN
     flown = (memory.flown | risen) & ~standing
-    lifted = (t > phases.lift) & ~touched
+    lifted = (t > phases.lift) & (t < phases.creep)
     new = LiftMemory(felt, since, held, fell, higher, standing, flown)
     return new, Tended(nominal, hand, lifted, standing, flown)
 
