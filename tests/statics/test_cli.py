@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from skyrig.cli import main
@@ -20,6 +21,14 @@ def test_answers_for_programs_and_files(capsys: pytest.CaptureFixture[str], tmp_
     main(["statics", "direct", TEAM, "--json", *hooks])
     first = json.loads(capsys.readouterr().out)["equilibria"][0]
     assert first["stable"] and abs(first["position"][2] - 1) < 1e-6
+    main(["statics", "rest", TEAM, "--json", *hooks])
+    rest = json.loads(capsys.readouterr().out)
+    assert rest["exact"] and rest["equilibrium"]["energy"] <= first["energy"] + 1e-9
+    narrow = ["--samples", "500", "--tension-max", "1.2", "--push", "0.2"]
+    main(["statics", "workspace", TEAM, *narrow, "--json", "--out", str(tmp_path)])
+    assert json.loads(capsys.readouterr().out)["volume"] > 0
+    with np.load(tmp_path / "workspace.npz") as table:
+        assert table["valid"].all() and len(table["x1"]) > 10
 
 
 @pytest.mark.parametrize(
@@ -31,6 +40,8 @@ def test_answers_for_programs_and_files(capsys: pytest.CaptureFixture[str], tmp_
         (["inverse", TEAM, "--set", "rig.payload.mass=9"], "everything weighs 103 N"),
         (["workspace", TEAM, "--tension-max", "0.5"], "outside the workspace"),
         (["direct", TEAM, "--hook", "0", "0", "1"], "once for each of the 3 cables"),
+        (["workspace", TEAM, "--push", "-1"], "push must be at least 0 N"),
+        (["wrench", TEAM, "--picture", "wrench.png"], "has nothing to show for wrench"),
         (["stability", "four-dragonflies-box", "--coordinates", "0", "0", "0"], "for three cables"),
     ],
 )

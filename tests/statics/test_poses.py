@@ -11,7 +11,7 @@ from skyrig.errors import InputError
 from skyrig.planning import build_team
 from skyrig.scenario import Scenario
 from skyrig.statics import Limits, Pose, plan
-from skyrig.turns import between
+from skyrig.turns import between, euler_angles
 
 
 def random_pair(rng: np.random.Generator) -> list[Pose]:
@@ -42,6 +42,12 @@ def test_a_way_around_an_obstacle() -> None:
     ball = np.array([0.0, 0.0, 2.0])
     way = plan(team, ends, "effort", Limits(separation=0.8), [[*ball, 0.5]])
     assert len(way.stops) > 2
+    again = plan(team, ends, "effort", Limits(separation=0.8), [[*ball, 0.5]])
+    assert all((a.position == b.position).all() for a, b in zip(way.stops, again.stops, strict=True))
+    # no sharp corners: pieces turn by little against the one before
+    steps = np.diff([it.position for it in way.stops], axis=0)
+    steps /= np.linalg.norm(steps, axis=1, keepdims=True)
+    assert (steps[1:] * steps[:-1]).sum(1).min() > 0.8
     for place in np.linspace(0, len(way.stops) - 1, 60):
         held = way.configuration(place)
         assert np.linalg.norm(held.vehicles - ball, axis=1).min() > 0.5 + team.radius[0] - 1e-2
@@ -68,22 +74,39 @@ def test_the_sequence_of_fig_7() -> None:
     assert np.sqrt((off**2).mean()) < 0.03 and np.sqrt((turned**2).mean()) < np.radians(1)
 
 
+BALL = np.array([0.0, 0.0, 3.4])
+
+
+def barred_pair(rng: np.random.Generator) -> list[Pose]:
+    """Two poses with a ball between them."""
+    return [
+        Pose.turned(
+            *rng.uniform(-0.3, 0.3, 2), rng.uniform(-1, 1), rng.uniform(-0.5, 0.5, 3) + [side, 0.0, 3.0]
+        )
+        for side in (-2.5, 2.5)
+    ]
+
+
 @pytest.mark.slow
 def test_fifty_pairs_are_flown_without_a_slack_cable_or_a_collision() -> None:
+    """Every second one around a ball."""
     rng = np.random.default_rng(1)
     values = load("three-hummingbirds-poses").values
-    for _ in range(50):
-        poses = []
-        for pose in random_pair(rng):
-            from skyrig.turns import euler_angles
-
-            poses.append(
-                {"position": pose.position.tolist(), "attitude": euler_angles(pose.attitude).tolist()}
-            )
+    team = frame()
+    for case in range(50):
+        poses = [
+            {"position": pose.position.tolist(), "attitude": euler_angles(pose.attitude).tolist()}
+            for pose in (barred_pair if case % 2 else random_pair)(rng)
+        ]
         reference = {"type": "poses", "poses": poses, "separation": 0.8, "hold": 1.0}
+        if case % 2:
+            reference |= {"obstacles": [[*BALL.tolist(), 0.5]]}
         flight, off, _ = flown({**values, "reference": reference})
         assert not [it for it in flight.events if it.kind == "slack"]
         assert off.max() < 0.3
+        if case % 2:
+            assert np.linalg.norm(flight.payload.position - BALL, axis=1).min() > 0.5
+            assert np.linalg.norm(flight.vehicles.position - BALL, axis=2).min() > 0.5 + team.radius[0] - 0.05
 
 
 def test_bad_poses_are_told() -> None:

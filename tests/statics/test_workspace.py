@@ -7,6 +7,8 @@ from teams import box, frame
 from skyrig.errors import InputError
 from skyrig.statics import Limits, Pose, coordinates, inverse, stability, three, workspace
 from skyrig.statics.inverse import room
+from skyrig.statics.push import push_shares
+from skyrig.turns import turn
 
 POINTS = Limits(tension_min=0.0, separation=0.0, clearance=0.0, elevation=0.0, stable=False)
 """Robots that are points, as in the paper's Fig. 3."""
@@ -19,9 +21,11 @@ def half(**others) -> Limits:
 def test_compiled_and_plain_say_the_same() -> None:
     team = frame(force=(0.1, 0.05, 0.0), point=(0.1, 0.2, 0.05))
     pose = Pose.turned(0.2, 0.1, 0.3)
-    limits = Limits(tension_max=0.6 * team.weight, separation=1.0).filled(team)
+    limits = Limits(tension_max=0.6 * team.weight, separation=1.0, push=0.1).filled(team)
     found = workspace(team, pose, limits, 2000)
     assert 0.02 < found.share < 0.9
+    many = found.configuration(slice(0, 60))
+    np.testing.assert_allclose(many.tension, found.tension[:60])
     for k in range(60):
         one = three(team, pose, found.samples[k])
         np.testing.assert_allclose(found.tension[k], one.tension)
@@ -49,6 +53,29 @@ def test_volumes_are_those_of_the_figures() -> None:
     other = workspace(team, level, half(), 100_000, seed=1)
     spread = np.hypot(bounded.volume[1], other.volume[1])
     assert abs(bounded.volume[0] - other.volume[0]) < 5 * spread
+
+
+def test_a_wrench_feasible_configuration_holds_every_push() -> None:
+    team, pose, push = frame(), Pose.turned(0.2, 0.1), 0.4
+    limits = half(push=push)
+    found = workspace(team, pose, limits, 20_000)
+    assert 0 < found.volume[0] < found.static_volume[0] and found.volume[1] > 0
+    rng = np.random.default_rng(0)
+    shares = np.einsum(
+        "pa,npq,qb->nab", *(lambda r: (r, push_shares(team), r))(turn(pose.attitude, np.eye(3)))
+    )
+    kept, lost = found.configuration(found.valid), found.configuration(found.static & ~found.valid)
+    forces = rng.normal(size=(200, 3))
+    forces *= push / np.linalg.norm(forces, axis=1, keepdims=True)
+    most = np.zeros(2)
+    for force in forces:
+        more = shares @ force  # what the cables add to meet a force on the payload
+        np.testing.assert_allclose(more.sum(0), -force, atol=1e-12)
+        np.testing.assert_allclose(np.cross(team.arms(pose.attitude), more).sum(0), 0, atol=1e-12)
+        assert ((kept.force + more) * kept.direction).sum(-1).min() > 0
+        for k, some in enumerate((kept, lost)):
+            most[k] = max(most[k], np.linalg.norm(some.force + more, axis=-1).max())
+    assert most[0] <= 0.5 * team.weight < most[1]
 
 
 def test_a_table_for_other_tools() -> None:

@@ -181,19 +181,43 @@ def compare(first: tyro.conf.Positional[Folder], second: tyro.conf.Positional[Fo
     console.print(table)
 
 
-def export(flight: tyro.conf.Positional[Folder], /, *, csv: bool = False, out: Elsewhere = None) -> None:
-    """Write a flight in another format.
+def export(
+    flight: tyro.conf.Positional[Folder],
+    /,
+    *,
+    csv: bool = False,
+    mcap: bool = False,
+    mjcf: bool = False,
+    out: Elsewhere = None,
+) -> None:
+    """Write a flight, or a scenario's rig, in another format.
 
     Args:
-        flight: A flight's folder or .npz file.
+        flight: A flight's folder or .npz file; for --mjcf a bundled scenario's name or a YAML file.
         csv: As CSV: states, reference, tensions, thrusts and moments in one file, events in another.
-        out: Folder to write to; the flight's own if left out.
+        mcap: As MCAP: ROS 2 messages and a scene for Foxglove, and a layout beside it.
+        mjcf: A scenario's rig as MJCF, for MuJoCo.
+        out: Folder to write to; the flight's own if left out, the present one for --mjcf.
     """
-    from skyrig.flight.export import write_csv
+    if csv + mcap + mjcf != 1:
+        raise InputError("skyrig export needs one format: give --csv, --mcap or --mjcf.")
+    if mjcf:
+        from skyrig.bridges.mjcf import write_mjcf
+        from skyrig.scenario import Scenario
 
-    if not csv:
-        raise InputError("skyrig export needs a format: give --csv.")
-    for path in write_csv(opened(flight), (out or folder_of(flight)) / "flight.csv"):
+        known = Scenario.load(str(flight))
+        print(write_mjcf(known, (out or Path()) / f"{known.name}.xml"))
+        return
+    folder = out or folder_of(flight)
+    if mcap:
+        from skyrig.bridges.mcap_export import write_mcap
+
+        paths = write_mcap(opened(flight), folder / "flight.mcap")
+    else:
+        from skyrig.flight.export import write_csv
+
+        paths = write_csv(opened(flight), folder / "flight.csv")
+    for path in paths:
         print(path)
 
 

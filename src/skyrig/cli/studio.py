@@ -69,13 +69,29 @@ def studio(
     from skyrig.studio.app import Studio
 
     page = Studio(host, port, folders(what, flights, also))
+    page.dress(replace(page.look, dark=dark))
+
+    def opened() -> None:
+        page.open(what or DEFAULT, play=play and picture is None)
+
+    serve(page, opened, open_page, picture, at, seconds)
+
+
+def serve(
+    page: Studio,
+    opened: Callable[[], None],
+    open_page: bool = True,
+    picture: Path | None = None,
+    at: float = 5.0,
+    seconds: float = 6.0,
+) -> None:
+    """Have a page show what `opened` opens until Ctrl-C, or only until its picture is drawn."""
     over = threading.Event()
     _heed_interrupts()
     signal.signal(signal.SIGTERM, lambda *_: over.set())
     try:
-        page.dress(replace(page.look, dark=dark))
         page.begin()
-        page.open(what or DEFAULT, play=play and picture is None)
+        opened()
         if picture is not None:
             from skyrig.studio.pictures import save
 

@@ -278,7 +278,7 @@ class Cables(Controller):
         )
         frame, bend = least_turn(wanted, rate), nominal.vehicle_spin
         if tended is not None:
-            frame, bend = yawed(frame, tended.hand * bend, nominal, it.phases.facing)
+            frame, bend = yawed(frame, tended.hand * bend, nominal, tended.facing)
         tilt = turning(rotation, craft.rate, frame, bend)
         spin = turning_spin(tilt, gains.vehicle, gains.damping)
         moment = turning_moment(it.inertia, craft.rate, spin)

@@ -27,7 +27,7 @@ from skyrig.control.cable_nominal import CableNominal, cable_nominal
 from skyrig.control.estimate import Late
 from skyrig.control.interface import axes
 from skyrig.planning import LiftPlan, Sample, smoothstep
-from skyrig.planning.lift import ABOVE, APPROACH, BELOW, CLEAR
+from skyrig.planning.lift import ABOVE, BELOW, CLEAR, DEPTH
 from skyrig.rigs.bodies import Bodies
 from skyrig.turns import turn
 
@@ -115,9 +115,10 @@ class Phases(eqx.Module):
         )
         steps = np.moveaxis(np.diff(stops, axis=0), -1, 1)
         names = ("rise", "take", "taut", "lift", "creep", "down", "part", "touch", "facing")
-        numbers = (as_jax(np.asarray(getattr(plan, name))) for name in names)
-        arrays = (moments[:, 0], moments[:, 1], steps, stand.T, hook[:, 2])
-        return Phases(*(as_jax(it.copy()) for it in arrays), *numbers, as_jax(plan.end[2]))
+        arrays = {name: np.asarray(getattr(plan, name)) for name in names}
+        arrays |= {"since": moments[:, 0], "until": moments[:, 1], "points": steps, "first": stand.T}
+        arrays |= {"hook": hook[:, 2], "bottom": plan.end[2]}
+        return Phases(**{name: as_jax(np.array(it)) for name, it in arrays.items()})
 
 
 def _hover_directions(model: Any, pose: np.ndarray) -> np.ndarray:
@@ -169,6 +170,8 @@ class Tended(NamedTuple):
     """Whether the load is surely off the floor."""
     standing: Bool[Array, "n ..."]
     flown: Bool[Array, "n ..."]
+    facing: Float[Array, " ..."]
+    """One if vehicles yaw with the load."""
 
     def moved(self, moved: Moved) -> Moved:
         """How bodies are believed to accelerate: what stands does not."""
@@ -199,7 +202,7 @@ def supervise(
         craft: Where vehicles are.
     """
     then = t + late.lead
-    sunk = -APPROACH * _step(then, phases.creep, phases.down)
+    sunk = -DEPTH * _step(then, phases.creep, phases.down)
     slower = load.velocity[2] - nominal.position[1, 2] - sunk[1]
     felt = memory.felt + (WHILE * slower - memory.felt) * (1 - jnp.exp(-late.period / WHILE))
     falls = -(nominal.position[1, 2] + sunk[1])
@@ -233,7 +236,7 @@ def supervise(
     flown = (memory.flown | risen) & ~standing
     lifted = (t > phases.lift) & (t < phases.creep)
     new = LiftMemory(felt, since, held, fell, higher, standing, flown)
-    return new, Tended(nominal, hand, lifted, standing, flown)
+    return new, Tended(nominal, hand, lifted, standing, flown, phases.facing)
 
 
 def yawed(frame: Frame, spin: Array, nominal: CableNominal, share: Array) -> tuple[Frame, Array]:

@@ -5,14 +5,8 @@
     tau = J (w^2 (wanted - angle) - 2 w rate) about each axis            (their attitude loop, Sect. IV-A)
 
 The pull fed forward is the one that the cables have at this moment if their upper ends go on as they do, from
-the measured payload. The paper leaves the payload's swing to itself. With `swing` c (s) above zero the
-vehicles damp it: each yields to the swing of its attachment, by
-
-    -c (I - u u^T) (2 a + a')      with a the acceleration that the attachment would have under this hook
-
-For a pendulum x'' = w^2 (q - x) under a vehicle with bandwidth b, a = w^2 (q - x): this is a spring and a
-damper between the two. It asks for nothing where the payload hangs at rest below the hooks, wherever these
-are, and damps all modes at once as long as b is well below their frequencies.
+the measured payload. The paper leaves the payload's swing to itself; with `swing` above zero the vehicles
+damp it (see `skyrig.control.swing`).
 """
 
 from __future__ import annotations
@@ -44,9 +38,13 @@ from skyrig.control.interface import (
     wanted_of,
 )
 from skyrig.control.sharing import weight_shares
+from skyrig.control.swing import across, damping, eye, solved, swayed, turned_matrix
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.cables import OnCables
 from skyrig.vehicles import Airframe
+
+LEARNT = 0.1
+"""Share of `reach` up to which position errors are learnt from."""
 
 
 class PointRobotGains(eqx.Module):
@@ -63,7 +61,7 @@ class PointRobotGains(eqx.Module):
     carry: Float[Array, " ..."] = axes(0)
     """Share of the cables' pull that is fed forward (1)."""
     swing: Float[Array, " ..."] = axes(0)
-    """How much vehicles yield to the payload's swing (s); zero leaves it to itself."""
+    """Damping ratio that vehicles give the payload's swing (1); zero leaves it to itself."""
     keep: Float[Array, " ..."] = axes(0)
     """Vehicles nearer to each other than this push each other away (m)."""
     reach: Float[Array, " ..."] = axes(0)
@@ -76,6 +74,7 @@ class PointRobots(Controller):
     mass: Float[Array, "n ..."] = axes(1)
     inertia: Float[Array, "3 3 n ..."] = axes(3)
     payload_mass: Float[Array, " ..."] = axes(0)
+    payload_inertia: Float[Array, "3 3 ..."] = axes(2)
     payload_inverse_inertia: Float[Array, "3 3 ..."] = axes(2)
     attachment: Float[Array, "3 n ..."] = axes(2)
     hook: Float[Array, "3 n ..."] | None = axes(2)
@@ -96,14 +95,18 @@ class PointRobots(Controller):
         craft, gains = measurement.vehicles, it.gains
         law = pid(gains.position[:, None], gains.damping, gains.integral)
         error = limited(aim.position[0] - craft.position, gains.reach)
-        up, pull, yielding = it.hung(measurement)
-        push = aim.position[2] + law.p * error + law.d * (aim.position[1] - craft.velocity) + memory
-        push = push - gains.swing * (yielding - up * dot(up, yielding))
+        up, pull, sway, drift = it.hung(measurement, aim.position[2].mean(1))
+        slow = aim.position[1] - craft.velocity
+        push = aim.position[2] + law.p * error + law.d * slow + memory
+        calming = damping(gains.swing, gains.position[:, None], gains.damping, it.pendulum(measurement))
+        push = push + across(up, calming.push(sway, drift, -slow))
         push = push + it.apart(craft.position, law.p)
         wanted = it.mass * push.at[2].add(it.gravity) + gains.carry * pull * up
         wanted, cut = within_reach(wanted, it.thrust_min, 0.95 * it.thrust_max)
         calm = jnp.where(cut > 0, 0.0, it.late.period)
-        learnt = accumulated(memory, law.i * error, calm, 0.3 * it.gravity)
+        # a robot that is far off is on its way back: only what stays is a disturbance to be learnt
+        stays = limited(error, LEARNT * gains.reach)
+        learnt = accumulated(memory, law.i * stays, calm, 0.3 * it.gravity)
         thrust, angles = force_to_attitude(wanted, euler(craft)[2])
         bend = angles - euler(craft)
         bend = bend.at[2].set(-_wrapped(euler(craft)[2] - 2 * jnp.arctan2(aim.attitude[3], aim.attitude[0])))
@@ -111,23 +114,32 @@ class PointRobots(Controller):
         moment = apply(it.inertia, spin) + cross(craft.rate, apply(it.inertia, craft.rate))
         return learnt, Command(thrust, moment)
 
-    def hung(self, measurement: Measurement) -> tuple[Array, Array, Array]:
-        """Directions of the cables (upwards), their pulls (N), and 2 a + a' of the attachments (m/s^2)."""
+    def pendulum(self, measurement: Measurement) -> Array:
+        """Natural frequency of a weight on the mean cable (rad/s)."""
+        return jnp.sqrt(self.gravity / jnp.maximum(measurement.length.mean(0), 1e-6))
+
+    def hung(self, measurement: Measurement, speeding: Array) -> tuple[Array, Array, Array, Array]:
+        """Directions of the cables (upwards), pulls (N), sway of the attachments (m), its rate (m/s).
+
+        Args:
+            measurement: What is measured.
+            speeding: Acceleration that is wanted of the whole team (m/s^2).
+        """
         load, craft = measurement.payload, measurement.vehicles
 
         def later(seconds: Array) -> tuple[Array, Array, Array]:
             turned = load.attitude + seconds * attitude_rate(load.attitude, load.rate)
             there = Bodies(load.position + seconds * load.velocity, load.velocity, turned, load.rate)
-            return self._held(there, craft.position + seconds * craft.velocity, measurement)
+            return self._held(there, craft.position + seconds * craft.velocity, measurement, speeding)
 
         now = jnp.zeros_like(load.position[0])
-        (up, pull, swing), (_, _, change) = jax.jvp(later, (now,), (jnp.ones_like(now),))
-        return up, pull, 2 * swing + change
+        (up, pull, sway), (_, _, drift) = jax.jvp(later, (now,), (jnp.ones_like(now),))
+        return up, pull, sway, drift
 
     def _held(
-        self, load: Bodies, places: Float[Array, "3 n ..."], measurement: Measurement
+        self, load: Bodies, places: Float[Array, "3 n ..."], measurement: Measurement, speeding: Array
     ) -> tuple[Array, Array, Array]:
-        """Directions, pulls (N) and accelerations of the attachments (m/s^2) with hooks held still.
+        """Directions, pulls (N) with hooks held still, and the attachments' sway (m).
 
         Lengths stay: W^T M^-1 (W pull + load) = 0, so pull = -(W^T M^-1 W)^-1 W^T M^-1 load.
         """
@@ -142,20 +154,20 @@ class PointRobots(Controller):
         matrix = (matrix + (lever[:, :, None] * spun[:, None]).sum(0)) * taut[:, None] * taut[None]
         n = len(taut)
         # a trace of softness: with more cables than freedoms the least pulls are taken
-        soft = (1e-8 if matrix.dtype == jnp.float64 else 1e-5) * (matrix * _eye(n, matrix)).sum((0, 1)) / n
-        matrix = matrix + _eye(n, matrix) * (soft + (1 - taut))
-        pull = jnp.maximum(_solved(matrix, taut * up[2] * self.gravity), 0.0) * taut
-        linear = ((up * pull).sum(1) / self.payload_mass).at[2].add(-self.gravity)
+        soft = (1e-8 if matrix.dtype == jnp.float64 else 1e-5) * (matrix * eye(n, matrix)).sum((0, 1)) / n
+        matrix = matrix + eye(n, matrix) * (soft + (1 - taut))
+        pull = jnp.maximum(solved(matrix, taut * up[2] * self.gravity), 0.0) * taut
         arm = apply(turn[:, :, None], self.attachment)
-        spin = apply(turn, (spun * pull).sum(1))
-        return up, pull, linear[:, None] + cross(spin[:, None], arm)
+        heavy = speeding.at[2].add(self.gravity)
+        inertia = turned_matrix(turn, self.payload_inertia)
+        return up, pull, swayed(arm, up, pull, measurement.length, heavy, self.payload_mass, inertia)
 
     def apart(self, position: Float[Array, "3 n ..."], stiffness: Array) -> Float[Array, "3 n ..."]:
         """A potential around each vehicle that others are pushed out of (m/s^2)."""
         away = position[:, :, None] - position[:, None]
         far = jnp.sqrt(jnp.maximum(dot(away, away), 1e-12))
         n = position.shape[1]
-        deep = jnp.maximum(self.gains.keep - far, 0.0) * (1 - _eye(n, far))
+        deep = jnp.maximum(self.gains.keep - far, 0.0) * (1 - eye(n, far))
         return 4 * stiffness * (away / far * deep).sum(2)
 
 
@@ -169,7 +181,7 @@ def point_robot(
     known = {
         "position": Gain(np.full(3, bandwidth.tilt.min() / 10), "3"),
         "attitude": Gain(bandwidth.vehicle, "3n"),
-        "integral": Gain(0.2, zero=True),
+        "integral": Gain(0.4 * bandwidth.tilt.min() / 10, zero=True),
         "damping": Gain(0.9),
         "carry": Gain(1.0, zero=True),
         "swing": Gain(0.0, zero=True),
@@ -180,6 +192,7 @@ def point_robot(
         mass=rig.mass,
         inertia=rig.inertia,
         payload_mass=rig.payload_mass,
+        payload_inertia=rig.payload_inertia,
         payload_inverse_inertia=rig.payload_inverse_inertia,
         attachment=rig.attachment,
         hook=rig.hook,
@@ -213,14 +226,3 @@ def euler(bodies: Bodies) -> Float[Array, "3 ..."]:
 
 def _wrapped(angle: Array) -> Array:
     return jnp.arctan2(jnp.sin(angle), jnp.cos(angle))
-
-
-def _eye(n: int, like: Array) -> Array:
-    """The unit matrix with a batch's axes behind."""
-    return jnp.eye(n, dtype=like.dtype).reshape((n, n) + (1,) * (like.ndim - 2))
-
-
-def _solved(matrix: Float[Array, "n n ..."], right: Float[Array, "n ..."]) -> Float[Array, "n ..."]:
-    """Solutions of small systems, a batch behind."""
-    front = jnp.moveaxis(jnp.moveaxis(matrix, 0, -1), 0, -1).swapaxes(-1, -2)
-    return jnp.moveaxis(jnp.linalg.solve(front, jnp.moveaxis(right, 0, -1)[..., None])[..., 0], -1, 0)

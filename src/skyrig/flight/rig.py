@@ -40,6 +40,10 @@ class RigData:
     """(m, 3) where the payload is held, in its frame (m)."""
     rigid: bool = False
     """Whether the vehicles cannot turn against the payload."""
+    marks: Reals = field(default_factory=lambda: np.zeros((0, 3)))
+    """(M, 3) places to be marked where it is drawn, world (m); files do not keep them."""
+    shades: Reals = field(default_factory=lambda: np.zeros(0))
+    """(M,) of the marks, 0 to 1: cold to warm."""
 
     __repr__ = brief
 

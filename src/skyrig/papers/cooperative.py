@@ -3,45 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from skyrig.errors import InputError
 from skyrig.papers import page
-from skyrig.papers.cooperative_drawing import NAME, curves, drawn
+from skyrig.papers.cooperative_drawing import NAME, drawn
+from skyrig.papers.cooperative_experiments import figure_6, figure_7, figure_10
+from skyrig.papers.cooperative_team import LEVEL, PRINTED, team
 from skyrig.papers.page import Block, Code, Heading, Items, Table, Text
-from skyrig.scenario import load
-from skyrig.statics import (
-    Configuration,
-    Limits,
-    Pose,
-    Team,
-    coordinates,
-    direct,
-    inverse,
-    spherical,
-    stability,
-    three,
-    workspace,
-)
+from skyrig.statics import Limits, Pose, direct, spherical, stability, three, workspace
 
-LEVEL = Pose.turned(position=(0.0, 0.0, 1.0))
-PRINTED = {
-    "9(b)": (-0.2724, -0.3054, -0.3054),
-    "9(c)": (0.0, 0.0, -0.9),
-    "9(d)": (0.6, 0.45, -0.9),
-}
-"""Coordinates as printed."""
 POINTS = Limits(tension_min=0.0, separation=0.0, clearance=0.0, elevation=0.0, stable=False)
 """Robots that are points and may be anywhere above the payload's plane."""
+PUSH = 0.3
+"""Of the wrench-feasible sets (N)."""
 
 Progress = Callable[[int, int, str], None]
-
-
-def team() -> Team:
-    """The paper's team."""
-    return Team.of_parts(load("three-hummingbirds-frame").parts)
 
 
 def choose(tables: Sequence[int], figures: Sequence[int]) -> list[int]:
@@ -98,19 +78,28 @@ def _figure_3(out: Path) -> list[Block]:
     blocks: list[Block] = [Heading(2, "Figure 3: configurations of positive and bounded tension")]
     for letter, roll, pitch in (("level", 0.0, 0.0), ("c", 0.3, 0.0), ("d", 0.3, 0.3)):
         for bound in (0.5, 1.0):
-            limits = Limits(**{**vars(POINTS), "tension_max": bound * group.weight})
+            limits = Limits(**{**vars(POINTS), "tension_max": bound * group.weight, "push": PUSH})
             found = workspace(group, Pose.turned(roll, pitch, 0.0, (0.0, 0.0, 1.0)), limits)
-            volume, error = found.volume
-            rows.append([letter, f"{roll:g}, {pitch:g}", f"{bound:g} m g", f"{volume:.3f} ± {error:.3f}"])
+            volumes = [f"{it[0]:.3f} ± {it[1]:.3f}" for it in (found.static_volume, found.volume)]
+            rows.append([letter, f"{roll:g}, {pitch:g}", f"{bound:g} m g", *volumes])
             if bound == 0.5:
+                calm = workspace(group, found.pose, replace(limits, push=0.0))
                 blocks.append(
-                    drawn(out, f"figure-03-{letter}", found, f"Figure 3 ({letter}). Valid tensions.")
+                    drawn(out, f"figure-03-{letter}", calm, f"Figure 3 ({letter}). Valid tensions.")
                 )
-    head = ("panel", "roll, pitch (rad)", "tension below", "volume in {x1, y1, y2} (1)")
+    head = (
+        "panel",
+        "roll, pitch (rad)",
+        "tension below",
+        "volume in {x1, y1, y2} (1)",
+        f"the same with a push of {PUSH:g} N",
+    )
     text = (
         "Volumes of the sets 0 < tension < bound in {x1, y1, y2}, robots being points without collisions, "
         "from 200,000 samples each. The paper prints pictures, not volumes; the captions of its panels a and "
-        "b are missing from the text we have, so every pose is given with two bounds."
+        "b are missing from the text we have, so every pose is given with two bounds. The last column is of "
+        "the wrench-feasible part: configurations that keep their tensions also under a push of "
+        f"{PUSH:g} N on the payload, from any side."
     )
     return [blocks[0], Text(text), Table(head, rows), *blocks[1:]]
 
@@ -146,55 +135,6 @@ def _figure_4(out: Path) -> list[Block]:
     ]
 
 
-def _figure_6(out: Path) -> list[Block]:
-    from skyrig.papers import cooperative_flights as flights
-
-    found = three(team(), LEVEL, PRINTED["9(b)"])
-    tracks = {"as published": flights.held(found, flights.PLAIN, flights.LOSS)}
-    tracks["active damping"] = flights.held(found, flights.DAMPED, flights.LOSS)
-    rows = [
-        [name, f"{it.peak(1.0, 12.0):.3f}", f"{it.time_constant(1.4):.2f}", str(it.slack), it.word]
-        for name, it in tracks.items()
-    ]
-    head = ("controller", "largest error (m)", "time constant (s)", "slack cables", "verdict")
-    text = (
-        "One robot has half its thrust for 0.4 s. The paper reads a time constant of 1 to 1.5 s off its "
-        "closed loop; ours is that of the payload's envelope, which swings on after the robots are back."
-    )
-    shown = curves("figure-06", tracks, "Figure 6. Payload's distance from its pose after a loss of thrust.")
-    return [Heading(2, "Figure 6: a robot loses thrust for a moment"), Text(text), Table(head, rows), shown]
-
-
-def _figure_7(out: Path) -> list[Block]:
-    from skyrig.papers import cooperative_flights as flights
-
-    tracks = {
-        "as published": flights.sequence(flights.PLAIN),
-        "active damping": flights.sequence(flights.DAMPED),
-    }
-    rows = []
-    for name, it in tracks.items():
-        off, turned = it.rmse
-        rows.append(
-            [name, f"{100 * off:.2f}", f"{turned:.3f}", f"{100 * it.off.max():.1f}", str(it.slack), it.word]
-        )
-    head = (
-        "controller",
-        "position RMSE (cm)",
-        "orientation RMSE (deg)",
-        "largest (cm)",
-        "slack cables",
-        "verdict",
-    )
-    text = (
-        "The scenario `three-hummingbirds-poses`: four poses one after another and back, planned within the "
-        "valid set and flown by the robots' positions alone. The paper's poses are not printed; its errors "
-        "(Fig. 8) come from robots that are 0.05 to 0.15 m off their places."
-    )
-    shown = curves("figure-08", tracks, "Figures 7 and 8. Payload's distance from where statics has it.")
-    return [Heading(2, "Figures 7 and 8: from pose to pose"), Text(text), Table(head, rows), shown]
-
-
 def _figure_9(out: Path) -> list[Block]:
     group, rows = team(), []
     for panel, normalised in PRINTED.items():
@@ -224,51 +164,13 @@ def _figure_9(out: Path) -> list[Block]:
     ]
 
 
-def _figure_10(out: Path) -> list[Block]:
-    from skyrig.papers import cooperative_flights as flights
-
-    group = team()
-    limits = Limits(tension_max=0.5 * group.weight, separation=1.0)
-    sets: dict[str, Configuration] = {
-        "printed, 9(b)": three(group, LEVEL, PRINTED["9(b)"]),
-        "stiffest": inverse(group, LEVEL, "stiffness", limits),
-    }
-    tracks, rows = {}, []
-    for name, found in sets.items():
-        for word, gains in (("as published", flights.PLAIN), ("active damping", flights.DAMPED)):
-            it = tracks[f"{name}, {word}"] = flights.held(found, gains, flights.POKE)
-            least = f"{stability(found).frequencies.min():.3f}"
-            place = ", ".join(f"{each:.3f}" for each in coordinates(found))
-            rows.append([name, place, least, word, f"{it.peak(1, 12):.3f}", f"{it.time_constant(1.5):.2f}"])
-    head = (
-        "configuration",
-        "{x1, y1, y2}",
-        "least frequency (Hz)",
-        "controller",
-        "peak (m)",
-        "time constant (s)",
-    )
-    text = (
-        "A poke of 0.08 N s. In the paper the stiffest configuration (largest least natural frequency; here "
-        "with tensions below m g / 2 and robots 1 m apart) calms down faster than one like 9(b). Nothing but "
-        "the robots' yielding damps these swings: there is no drag. Active damping is ours."
-    )
-    shown = curves("figure-10", tracks, "Figure 10. Payload's distance from its pose after a poke.")
-    return [
-        Heading(2, "Figure 10: which configuration calms down faster"),
-        Text(text),
-        Table(head, rows),
-        shown,
-    ]
-
-
 SECTIONS: dict[int, Callable[[Path], list[Block]]] = {
     3: _figure_3,
     4: _figure_4,
-    6: _figure_6,
-    7: _figure_7,
+    6: figure_6,
+    7: figure_7,
     9: _figure_9,
-    10: _figure_10,
+    10: figure_10,
 }
 """By figure; 7 stands for 8 too."""
 

@@ -31,9 +31,9 @@ TAKING = 1.5
 """Time in which they then take the weight (s)."""
 SETTLING = 0.5
 """Time to come to rest after that (s)."""
-APPROACH = 0.08
-"""Height above the floor at which the load begins to creep, and depth below it down to which it would (m)."""
-CREEP, TOUCH = 0.04, 0.08
+APPROACH, DEPTH = 0.08, 0.14
+"""Height above the floor from which the load creeps, and depth below it down to which it would (m)."""
+CREEP, TOUCH = 0.045, 0.08
 """Highest speeds at which the load and the vehicles meet the floor (m/s)."""
 RELEASE = 2.5
 """Time in which cables let go, once the load must have touched (s)."""
@@ -133,7 +133,7 @@ def lift(
     up = {"type": "takeoff", "height": height, "speed": speed}
     way = {"type": "hover", "duration": 2.0} if carry is None else carry
     waits = IDLE + legs[0] + legs[1] + CLOSING + TAKING + SETTLING
-    creeping = 2 * APPROACH * smoothstep.peak_rate(ORDER) / CREEP
+    creeping = (APPROACH + DEPTH) * smoothstep.peak_rate(ORDER) / CREEP
     leaves = RELEASE + legs[1] + legs[0] + legs[2] + IDLE
     bottom = end_low + foot
     whole = sequence(
@@ -153,13 +153,14 @@ def lift(
     part, land = down + RELEASE, down + RELEASE + legs[1]
     touch = land + legs[0]
     take = close + CLOSING
-    moments = (rise, gather, close, take, take + TAKING, waits, creep, down, part, land, touch)
+    moments = {"rise": rise, "gather": gather, "close": close, "take": take, "taut": take + TAKING}
+    moments |= {"lift": waits, "creep": creep, "down": down, "part": part, "land": land, "touch": touch}
+    moments |= {"landed": touch + legs[2], "facing": float(facing)}
     plan = LiftPlan(
-        *(np.asarray(float(it)) for it in (*moments, touch + legs[2])),
-        np.asarray(float(facing)),
-        stand,
-        _pose(whole.start),
-        _pose(whole.end),
+        **{name: np.asarray(value) for name, value in moments.items()},
+        stand=stand,
+        begin=_pose(whole.start),
+        end=_pose(whole.end),
     )
     return TeamMotion(None, whole, _begin(plan), plan)
 

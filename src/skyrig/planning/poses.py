@@ -45,7 +45,7 @@ def poses(
             alone; rad).
         hold: How long to rest at each pose (s).
         speed: Most speed of a vehicle (m/s).
-        acceleration: Most acceleration of a vehicle on a straight way (m/s^2).
+        acceleration: Most acceleration of a vehicle (m/s^2).
         criterion: How to choose among configurations: effort, equal, margin or stiffness.
         tension_max: Most tension of a cable (N), besides what thrust allows.
         separation: Least distance between vehicles' centres (m); the sum of their radii if left out.
@@ -95,23 +95,44 @@ def _pose(given: object, field: str) -> Any:
 
 
 def _timed(way: Any, hold: float, speed: float, acceleration: float) -> tuple[Numbers, Numbers]:
-    """Times (s), and places on the way: rests at poses, and smooth steps from stop to stop."""
-    shape = smoothstep.step(SMOOTH, np.linspace(0.0, 1.0, 201), np.array(1.0))
-    fast, hard = float(shape[1].max()), float(2 * np.abs(shape[2]).max())
+    """Times (s), and places on the way: rests at poses, and one smooth step from each to the next."""
     times, places = [np.array([0.0])], [np.array([0.0])]
-    for k in range(len(way.stops)):
+    for k, stop in enumerate(way.rests):
         if k:
-            looks = np.stack([way.configuration(k - 1 + s).vehicles for s in np.linspace(0, 1, 21)])
-            far = float(np.linalg.norm(np.diff(looks, axis=0), axis=-1).sum(axis=0).max())
-            lasts = max(fast * far / speed, float(np.sqrt(hard * far / acceleration)), 8 * SPACING)
-            s = np.linspace(0.0, 1.0, int(np.ceil(lasts / SPACING)) + 1)[1:]
-            times.append(times[-1][-1] + lasts * s)
-            places.append(k - 1 + smoothstep.step(SMOOTH, s, np.array(1.0))[0])
-        if k in way.rests and hold > 0:
+            spent, on = _leg(way, way.rests[k - 1], stop, speed, acceleration)
+            times.append(times[-1][-1] + spent)
+            places.append(on)
+        if hold > 0:
             s = np.linspace(0.0, 1.0, max(int(np.ceil(hold / SPACING)), 2) + 1)[1:]
             times.append(times[-1][-1] + hold * s)
-            places.append(np.full(len(s), float(k)))
+            places.append(np.full(len(s), float(stop)))
     return np.concatenate(times), np.concatenate(places)
+
+
+def _leg(way: Any, first: int, last: int, speed: float, acceleration: float) -> tuple[Numbers, Numbers]:
+    """Times from leaving a stop (s), and places on the way from it to another, by how far vehicles go."""
+    shape = smoothstep.step(SMOOTH, np.linspace(0.0, 1.0, 201), np.array(1.0))
+    fast, hard = float(shape[1].max()), float(2 * np.abs(shape[2]).max())
+    stops = np.arange(first, last + 1)
+    far = np.zeros(len(stops))
+    for j, k in enumerate(stops[:-1]):
+        looks = np.stack([way.configuration(k + s).vehicles for s in np.linspace(0, 1, 21)])
+        far[j + 1] = far[j] + float(np.linalg.norm(np.diff(looks, axis=0), axis=-1).sum(axis=0).max())
+    whole = max(float(far[-1]), 1e-12)
+    lasts = max(fast * whole / speed, float(np.sqrt(hard * whole / acceleration)), 8 * SPACING)
+    spent, places = _stepped(lasts, far / whole, stops)
+    if len(stops) > 2:  # in bends vehicles speed up sideways too
+        craft = np.stack([way.configuration(place).vehicles for place in places])
+        sideways = np.linalg.norm(craft[4:] - 2 * craft[2:-2] + craft[:-4], axis=-1) / (2 * spent[0]) ** 2
+        slower = np.sqrt(max(float(sideways.max(initial=0.0)) / acceleration, 1.0))
+        spent, places = _stepped(lasts * slower, far / whole, stops)
+    return spent, places
+
+
+def _stepped(lasts: float, shares: Numbers, stops: Any) -> tuple[Numbers, Numbers]:
+    """A smooth step that lasts so long (s) over stops at shares of the way."""
+    s = np.linspace(0.0, 1.0, int(np.ceil(lasts / SPACING)) + 1)[1:]
+    return lasts * s, np.interp(smoothstep.step(SMOOTH, s, np.array(1.0))[0], shares, stops)
 
 
 def _spline(times: Numbers, places: Numbers, angles: Numbers) -> Table:

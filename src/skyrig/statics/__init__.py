@@ -8,6 +8,7 @@ from skyrig.statics.direct import Equilibrium, direct
 from skyrig.statics.distribution import distribution, tension_limit
 from skyrig.statics.inverse import Limits, inverse
 from skyrig.statics.path import Path, plan
+from skyrig.statics.relaxation import Rest, resting
 from skyrig.statics.stability import Stability, spherical, stability
 from skyrig.statics.team import Pose, Team
 from skyrig.statics.three import coordinates, three
@@ -20,6 +21,7 @@ __all__ = [
     "Loss",
     "Path",
     "Pose",
+    "Rest",
     "Stability",
     "Team",
     "Workspace",
@@ -33,6 +35,7 @@ __all__ = [
     "losses",
     "plan",
     "reach",
+    "resting",
     "spherical",
     "stability",
     "tension_limit",

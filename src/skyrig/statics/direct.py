@@ -80,12 +80,12 @@ def direct(
     ends = checks.numbers("hooks", hooks, (team.count, 3))
     if team.moment.any():
         raise InputError("moment must be zero for the direct problem: a constant moment has no energy.")
-    _check_reach(team, ends)
+    check_reach(team, ends)
     rng = np.random.default_rng(seed)
     found: list[Equilibrium] = []
     for which in _sets(team, slack):
         ways = solve(team, ends, which, starts, rng)
-        found += _kept(team, ends, which, ways)
+        found += kept(team, ends, which, ways)
     found = _merged(team, found)
     if not found:
         raise InputError("no equilibrium was found under these hooks: try more starts.")
@@ -102,7 +102,7 @@ def _sets(team: Team, slack: bool) -> Iterator[Indices]:
             yield np.array(which)
 
 
-def _check_reach(team: Team, hooks: Numbers) -> None:
+def check_reach(team: Team, hooks: Numbers) -> None:
     """Refuse hooks between which the cables and the payload cannot reach."""
     for j in range(team.count):
         for k in range(j):
@@ -116,28 +116,28 @@ def _check_reach(team: Team, hooks: Numbers) -> None:
                 )
 
 
-def _kept(team: Team, hooks: Numbers, which: Indices, ways: Found) -> list[Equilibrium]:
+def kept(team: Team, hooks: Numbers, which: Indices, ways: Found) -> list[Equilibrium]:
     """Those solutions in which the chosen cables pull and the others are within their lengths."""
-    kept: list[Equilibrium] = []
+    good: list[Equilibrium] = []
     span = hooks - team.points(Pose(ways.position, ways.attitude))
     distance = np.linalg.norm(span, axis=-1)
     within = (distance <= team.length * (1 + 1e-9) + 1e-9).all(-1)
     pulling = (ways.tension > 1e-9 * team.weight).all(-1)
     for row in np.flatnonzero(ways.solved & within & pulling):
         pose = Pose(ways.position[row], ways.attitude[row])
-        at = _seen(team, kept, pose)
+        at = _seen(team, good, pose)
         if at is not None:
-            kept[at] = _again(kept[at])
+            good[at] = _again(good[at])
             continue
         force = np.zeros((team.count, 3))
         force[which] = ways.tension[row][:, None] * span[row, which] / distance[row, which][:, None]
-        kept.append(_equilibrium(Configuration(team, pose, force), which))
-    return kept
+        good.append(equilibrium(Configuration(team, pose, force)))
+    return good
 
 
-def _equilibrium(found: Configuration, which: Indices) -> Equilibrium:
-    taut = np.zeros(found.team.count, dtype=bool)
-    taut[which] = True
+def equilibrium(found: Configuration) -> Equilibrium:
+    """A configuration in balance as one way in which its payload hangs."""
+    taut = found.tension > 1e-9 * found.team.weight
     energy = float(found.team.energy(found.pose))
     return Equilibrium(found, taut, stability(found), energy, lowest(found), 1)
 

@@ -18,6 +18,7 @@ from skyrig.checks import Numbers
 from skyrig.errors import InputError
 from skyrig.statics import criteria
 from skyrig.statics.configuration import Configuration
+from skyrig.statics.push import push_room
 from skyrig.statics.stability import across
 from skyrig.statics.team import Pose, Team
 from skyrig.turns import turn
@@ -101,6 +102,8 @@ class Limits:
     """Part of its most thrust that a vehicle may use (1)."""
     stable: bool = True
     """Whether the payload must stay there under held vehicles, or be neutral (yaw on one cable)."""
+    push: float = 0.0
+    """A force on the payload, from any side, that must be held too (N): see `skyrig.statics.push`."""
 
     def filled(self, team: Team) -> Limits:
         """The same with what was left out."""
@@ -110,6 +113,8 @@ class Limits:
             raise InputError(f"tension_min must be at least 0 and below tension_max, not {least:g} N.")
         if not 0 < self.thrust_share <= 1:
             raise InputError(f"thrust_share must be above 0 and at most 1, not {self.thrust_share:g}.")
+        if not 0 <= self.push < np.inf:
+            raise InputError(f"push must be at least 0 N, not {self.push:g} N.")
         return replace(self, tension_min=least, tension_max=most)
 
 
@@ -125,7 +130,8 @@ def room(found: Configuration, limits: Limits) -> dict[str, Numbers]:
     clear = team.radius if limits.clearance is None else limits.clearance
     long, heavy = team.length.mean(), team.weight
     least, most = limits.tension_min or 0.0, limits.tension_max
-    spare = limits.thrust_share * team.thrust_max - np.linalg.norm(found.thrust, axis=-1)
+    strong = limits.thrust_share * team.thrust_max
+    spare = strong - np.linalg.norm(found.thrust, axis=-1)
     kept = {
         "tension above its least": (found.tension - least) / heavy,
         "thrust": spare / heavy,
@@ -135,6 +141,8 @@ def room(found: Configuration, limits: Limits) -> dict[str, Numbers]:
     }
     if most is not None and np.isfinite(most):
         kept["tension below its most"] = (most - found.tension) / heavy
+    if limits.push:
+        kept |= push_room(found, limits.push, least, most, strong)
     if limits.stable and not team.moment.any():
         kept["squared natural frequency over gravity by length"] = criteria.stiffnesses(found) + 1e-9
     return kept

@@ -39,7 +39,14 @@ class Found(NamedTuple):
     """(starts,) whether this is an equilibrium, to rounding."""
 
 
-def solve(team: Team, hooks: Numbers, which: Indices, starts: int, rng: np.random.Generator) -> Found:
+def solve(
+    team: Team,
+    hooks: Numbers,
+    which: Indices,
+    starts: int,
+    rng: np.random.Generator,
+    begin: Pose | None = None,
+) -> Found:
     """Equilibria with the cables `which` at their lengths, by Levenberg's damping of Newton's steps.
 
     Args:
@@ -48,8 +55,11 @@ def solve(team: Team, hooks: Numbers, which: Indices, starts: int, rng: np.rando
         which: (k,) indices of the taut cables.
         starts: How many poses to begin from.
         rng: Draws them.
+        begin: Where the first of them is instead, if it is known.
     """
     position, attitude = _begin(team, hooks, which, starts, rng)
+    if begin is not None:
+        position[0], attitude[0] = begin
     tension = np.full((starts, len(which)), team.weight / len(which))
     damping = np.full(starts, 1e-2)
     miss, slope = _equations(team, hooks, which, position, attitude, tension)

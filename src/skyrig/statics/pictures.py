@@ -36,6 +36,9 @@ def draw_workspace(found: Workspace, path: Path, marks: Numbers | None = None, t
     if marks is not None:
         axes.scatter(*np.asarray(marks).T, c="black", s=40, depthshade=False)
     axes.set(xlabel="x1 (1)", ylabel="y1 (1)", zlabel="y2 (1)")
+    axes.tick_params(labelsize=8)
+    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        axis.labelpad = 8
     axes.set(xlim=found.box[0], ylim=found.box[1], zlim=found.box[2])
     figure.colorbar(dots, ax=axes, shrink=0.6, label="largest tension over the payload's weight (1)")
     volume, error = found.volume

@@ -111,8 +111,14 @@ def three(team: Team, pose: Pose, coordinates: Given) -> Configuration:
             f"cable {worst} would have to push with {-across[worst]:.3g} N across the payload: its centre of "
             "mass must lie within the attachments' triangle as seen along the load."
         )
-    local = np.concatenate([slopes(at, given), np.ones((3, 1))], axis=1) * across[:, None]
-    return Configuration(team, pose, local @ at.axes)
+    return Configuration(team, pose, pulled(at, given))
+
+
+def pulled(at: Frame, coordinates: Numbers) -> Numbers:
+    """(..., 3, 3) pulls of the three robots, world (N), of coordinates (..., 3)."""
+    sides = np.moveaxis(slopes(at, np.moveaxis(coordinates, -1, 0)), (0, 1), (-2, -1))
+    whole = np.concatenate([sides, np.ones((*sides.shape[:-1], 1))], axis=-1)
+    return whole * at.upward[:, None] @ at.axes
 
 
 def coordinates(found: Configuration) -> Numbers:

@@ -1,6 +1,8 @@
-"""Two trees of states that grow towards each other: RRT-Connect (Kuffner and LaValle 2000), and cuts."""
+"""Two trees of states that grow towards each other (RRT-Connect, Kuffner and LaValle 2000), cuts, corners."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,6 +16,10 @@ STRIDE = 0.4
 """Length of a branch (m, rad, weights)."""
 CUTS = 60
 """Straight cuts that are tried."""
+CORNERS, SHARES = 3, (0.25, 0.12, 0.06)
+"""How often every corner is cut off (Chaikin 1974), and how much of its sides, the first that is allowed."""
+SPARE = 0.12
+"""How much farther from obstacles a way is looked for, so that its corners can be cut off (m)."""
 
 
 class Tree:
@@ -63,6 +69,17 @@ def connect(course: Course, first: Stop, last: Stop, rng: np.random.Generator) -
     """Allowed states from one to another, straight between each two; None if none were found."""
     if course.passable(first, last):
         return [first, last]
+    wider = replace(course, obstacles=course.obstacles + [0.0, 0.0, 0.0, SPARE])
+    if min(wider.room(first), wider.room(last)) > 0:
+        way = _grown(wider, first, last, rng)
+        if way is not None:
+            return _rounded(course, way)
+    way = _grown(course, first, last, rng)
+    return None if way is None else _rounded(course, way)
+
+
+def _grown(course: Course, first: Stop, last: Stop, rng: np.random.Generator) -> list[Stop] | None:
+    """What two trees find, cut short."""
     trees, swapped = (Tree(first), Tree(last)), False
     for _ in range(ROUNDS):
         one, other = trees
@@ -111,3 +128,24 @@ def _cut(course: Course, way: list[Stop], rng: np.random.Generator) -> list[Stop
         else:
             k += 1
     return way
+
+
+def _rounded(course: Course, way: list[Stop]) -> list[Stop]:
+    """Without sharp corners: each gives way to two blunter ones, where the way between these is allowed."""
+    for _ in range(CORNERS):
+        new = [way[0]]
+        for before, corner, after in zip(way, way[1:], way[2:], strict=False):
+            new += _blunted(course, before, corner, after)
+        way = [*new, way[-1]]
+    return way
+
+
+def _blunted(course: Course, before: Stop, corner: Stop, after: Stop) -> list[Stop]:
+    """Two stops in place of a corner, or the corner if nothing else is allowed."""
+    for share in SHARES:
+        first, last = (
+            Stop(*(each[0] for each in along(corner, end, np.array([share])))) for end in (before, after)
+        )
+        if course.passable(first, last):
+            return [first, last]
+    return [corner]

@@ -8,7 +8,9 @@ a standard error.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +20,9 @@ from skyrig.checks import Numbers
 from skyrig.errors import InputError
 from skyrig.statics.configuration import Configuration
 from skyrig.statics.inverse import Limits, check_lift, pulls, room
+from skyrig.statics.push import UNDER
 from skyrig.statics.team import Pose, Team
-from skyrig.statics.three import frame
+from skyrig.statics.three import frame, pulled
 
 CHUNK = 20_000
 """Samples looked at together where no compiled form serves."""
@@ -41,11 +44,19 @@ class Workspace:
     """(N,) by limit: how far within it each sample is (see `skyrig.statics.inverse.room`)."""
     tension: Numbers
     """(N, n) N."""
+    made: Callable[[Numbers], Configuration] = field(repr=False)
+    """The configurations of coordinates (..., d)."""
 
     @property
     def valid(self) -> npt.NDArray[np.bool_]:
-        """(N,) which samples keep to every limit."""
+        """(N,) which samples keep to every limit, a push included if there is one."""
         return np.all([values >= 0 for values in self.room.values()], axis=0)
+
+    @property
+    def static(self) -> npt.NDArray[np.bool_]:
+        """(N,) which samples keep to every limit while nothing pushes."""
+        calm = [values >= 0 for name, values in self.room.items() if not name.endswith(UNDER)]
+        return np.all(calm, axis=0)
 
     @property
     def share(self) -> float:
@@ -55,9 +66,21 @@ class Workspace:
     @property
     def volume(self) -> tuple[float, float]:
         """Volume of the valid set in its coordinates, and the standard error of that."""
+        return self._volume(self.valid)
+
+    @property
+    def static_volume(self) -> tuple[float, float]:
+        """The same of the set that is valid while nothing pushes."""
+        return self._volume(self.static)
+
+    def _volume(self, kept: npt.NDArray[np.bool_]) -> tuple[float, float]:
         whole = float(np.prod(self.box[:, 1] - self.box[:, 0]))
-        p, n = self.share, len(self.samples)
+        p, n = float(kept.mean()), len(self.samples)
         return whole * p, whole * float(np.sqrt(max(p * (1 - p), 1 / n) / n))
+
+    def configuration(self, rows: Any) -> Configuration:
+        """The configurations of some samples, by a number, a slice or an array of rows."""
+        return self.made(self.samples[rows])
 
     def shares(self) -> dict[str, float]:
         """Share of the samples that keeps to each limit by itself."""
@@ -104,16 +127,20 @@ def workspace(
     reach = np.minimum(team.thrust_max + team.vehicle_mass * team.gravity, kept.tension_max or np.inf)
     size = float(np.sqrt((reach**2).sum())) / team.weight
     drawn = rng.uniform(-size, size, (count, d))
+
+    def made(z: Numbers) -> Configuration:
+        return Configuration(team, pose, every.at(z * team.weight))
+
     rooms: list[dict[str, Numbers]] = []
     tensions = []
     for begin in range(0, count, CHUNK):
-        found = Configuration(team, pose, every.at(drawn[begin : begin + CHUNK] * team.weight))
+        found = made(drawn[begin : begin + CHUNK])
         rooms.append({name: values.min(axis=-1) for name, values in room(found, kept).items()})
         tensions.append(found.tension)
     whole = {name: np.concatenate([each[name] for each in rooms]) for name in rooms[0]}
     names = tuple(f"z{k + 1}" for k in range(d))
     box = np.tile([-size, size], (d, 1))
-    return Workspace(team, pose, names, box, drawn, whole, np.concatenate(tensions))
+    return Workspace(team, pose, names, box, drawn, whole, np.concatenate(tensions), made)
 
 
 def _three(team: Team, pose: Pose, kept: Limits, count: int, rng: np.random.Generator) -> Workspace:
@@ -138,4 +165,8 @@ def _three(team: Team, pose: Pose, kept: Limits, count: int, rng: np.random.Gene
     drawn = rng.uniform(-1.0, 1.0, (count, 3)) * half
     rooms, tension = rooms_of(team, pose, at, kept, drawn)
     box = np.stack([-half, half], axis=1)
-    return Workspace(team, pose, ("x1", "y1", "y2"), box, drawn, rooms, tension)
+
+    def made(normalised: Numbers) -> Configuration:
+        return Configuration(team, pose, pulled(at, normalised))
+
+    return Workspace(team, pose, ("x1", "y1", "y2"), box, drawn, rooms, tension, made)

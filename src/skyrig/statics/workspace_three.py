@@ -14,7 +14,9 @@ import numpy as np
 
 from skyrig.algebra import cross, dot
 from skyrig.checks import Numbers
+from skyrig.statics.curvature import curvature, turning
 from skyrig.statics.inverse import Limits
+from skyrig.statics.push import UNDER, push_shares
 from skyrig.statics.stability import mass_matrix
 from skyrig.statics.team import Pose, Team
 from skyrig.statics.three import Frame
@@ -58,14 +60,25 @@ def rooms_of(
         "low": np.asarray(limits.tension_min or 0.0),
         "high": np.asarray(most),
         "sine": np.asarray(np.sin(limits.elevation)),
+        "push": np.asarray(limits.push),
+        "shares": _turned_shares(team, pose),
     }
     found, tension = _compiled({name: jnp.asarray(value) for name, value in numbers.items()}, samples.T)
     rooms = {name: np.asarray(values) for name, values in found.items()}
     if not np.isfinite(most):
         del rooms["tension below its most"]
+        del rooms[f"tension below its most{UNDER}"]
+    if not limits.push:
+        rooms = {name: values for name, values in rooms.items() if not name.endswith(UNDER)}
     if not limits.stable:
         del rooms["squared natural frequency over gravity by length"]
     return rooms, np.asarray(tension).T
+
+
+def _turned_shares(team: Team, pose: Pose) -> Numbers:
+    """(n, 3, 3) of `push_shares`, world frame."""
+    rows = turn(pose.attitude[None], np.eye(3))  # the body's axes
+    return np.einsum("pa,npq,qb->nab", rows, push_shares(team), rows)
 
 
 @jax.jit
@@ -89,6 +102,14 @@ def _compiled(it: dict[str, Array], coordinates: Array) -> tuple[dict[str, Array
         "distance of vehicles from others' cables": _clear(it, arms, unit, places) / length,
         "tension below its most": (it["high"] - tension).min(0) / weight,
         "squared natural frequency over gravity by length": _softest(it, unit, force) * it["unit"] + 1e-9,
+    }
+    loses = jnp.einsum("nab,ans->bns", it["shares"], unit)
+    loses = it["push"] * jnp.sqrt(dot(loses, loses))
+    gains = it["push"] * jnp.linalg.norm(it["shares"], ord=2, axis=(1, 2))[:, None]
+    rooms |= {
+        f"tension above its least{UNDER}": (tension - loses - it["low"]).min(0) / weight,
+        f"thrust{UNDER}": (spare - gains).min(0) / weight,
+        f"tension below its most{UNDER}": (it["high"] - tension - gains).min(0) / weight,
     }
     return rooms, tension
 
@@ -121,7 +142,9 @@ def _softest(it: dict[str, Array], unit: Array, force: Array) -> Array:
     """Least squared natural frequency (rad^2/s^2): the Hessian on what the cables leave, by reflections."""
     arms = jnp.broadcast_to(it["arms"].T[:, :, None], unit.shape)
     wrench = jnp.concatenate([unit, cross(arms, unit)])  # (6, n, s)
-    whole = _hessian(it, arms, unit, force)
+    pull = jnp.sqrt(dot(force, force))
+    whole = curvature(arms, unit, pull, jnp.broadcast_to(it["length"][:, None], pull.shape))
+    whole = whole.at[3:, 3:].add(turning(it["force"][:, None], it["point"][:, None]))
     # in coordinates y with unit masses, twist = root^T y
     root = it["root"]
     whole = jnp.einsum("ab,bcs,dc->ads", root, whole, root)
@@ -135,27 +158,6 @@ def _softest(it: dict[str, Array], unit: Array, force: Array) -> Array:
         whole = whole.at[k:].add(-2 * normal[:, None] * (normal[:, None] * whole[k:]).sum(0))
         whole = whole.at[:, k:].add(-2 * normal[None] * (normal[None] * whole[:, k:]).sum(1)[:, None])
     return _least_eigenvalue(whole[3:, 3:])
-
-
-def _hessian(it: dict[str, Array], arms: Array, unit: Array, force: Array) -> Array:
-    """(6, 6, s) as `skyrig.statics.stability.hessian`, cable by cable."""
-    eye = jnp.eye(3)[:, :, None]
-    total = jnp.zeros((6, 6, unit.shape[-1]))
-    for k in range(3):
-        u, rho, f = unit[:, k], arms[:, k], force[:, k]
-        local = jnp.sqrt(dot(f, f)) / it["length"][k] * (eye - u[:, None] * u[None])
-        moved = jnp.stack([cross(row, rho) for row in local])  # rows of local @ (rho x)
-        turned = jnp.stack([cross(moved[:, j], rho) for j in range(3)], axis=1)
-        total = total.at[:3, :3].add(local)
-        total = total.at[:3, 3:].add(-moved)
-        total = total.at[3:, :3].add(-jnp.swapaxes(moved, 0, 1))
-        total = total.at[3:, 3:].add(turned + _turned(f, rho))
-    return total.at[3:, 3:].add(_turned(it["force"][:, None], it["point"][:, None]))
-
-
-def _turned(force: Array, arm: Array) -> Array:
-    outer = force[:, None] * arm[None]
-    return dot(force, arm) * jnp.eye(3)[:, :, None] - (outer + jnp.swapaxes(outer, 0, 1)) / 2
 
 
 def _least_eigenvalue(matrix: Array) -> Array:

@@ -15,6 +15,7 @@ from skyrig.flight.frames import Frames
 from skyrig.flight.records import TEAM
 from skyrig.flight.rig import RigData
 from skyrig.studio.cable_line import CableLine
+from skyrig.studio.marks import draw_marks
 from skyrig.turns import between
 
 Reals = npt.NDArray[np.float64]
@@ -79,6 +80,8 @@ class RigScene:
             for k in lines
             if tint is None
         ]
+        if (dots := draw_marks(server.scene, root, rig)) is not None:
+            self._keep(dots)
         self._flashes = self._points()
         self._trail = self._lines("trail", np.zeros((1, 2, 3)), tint or (230, 120, 30), 2.5)
         self._path = self._lines("path", np.zeros((1, 2, 3)), (120, 130, 150), 1.5)
