@@ -2,7 +2,7 @@
 
     python benchmarks/lift.py floor        # take-off, 10 m, landing; n = 1, 3, 4, 6; noise and rotor lag
     python benchmarks/lift.py wash         # formations in their own downwash, without and with wind
-    python benchmarks/lift.py air          # hover, circle and poke in rough air, beside the ideal case
+    python benchmarks/lift.py air          # bundled scenarios in rough air, beside the ideal case
     python benchmarks/lift.py circle       # the multilift report's trajectory test
 
 Each prints a line for every rig, of all seeds together. `--seeds` says how many, `--rigs` which.
@@ -92,7 +92,103 @@ def _most(flights: list[dict[str, Any]], name: str) -> float:
     return max(it[name] for it in flights)
 
 
-STUDIES = {"floor": floor}
+BOX = {
+    "name": "light-box",
+    "mass": 0.25,
+    "shape": {"kind": "box", "size": [0.4, 0.4, 0.2]},
+    "attachments": {"cable-3": [[0.2, 0.0, 0.1], [-0.1, 0.17320508, 0.1], [-0.1, -0.17320508, 0.1]]},
+}
+STILL = {"world.wind": {"velocity": [0.0, 0.0, 0.0]}, "world.turbulence": {"speed": 1e-3, "height": 6.0}}
+WASHES: dict[str, tuple[str, dict[str, Any]]] = {
+    "3": ("takeoff-circle-land", {"rig.payload": BOX, "rig.cables.length": 1.0}),
+    "6": ("six-hummingbirds-lift", {"controller": {}}),
+}
+
+
+def wash(rigs: list[str], seeds: int) -> None:
+    """Lifts in downwash: on straight cables, in the chosen formation, and that in wind with turbulence."""
+    print("rig  wind (m/s)  lean (rad)  flights  failed  highest (m)  hover error, mean and most (mm)")
+    for name in [it for it in rigs if it in WASHES]:
+        base, own = WASHES[name]
+        hover = {"reference.carry": {"type": "hover", "duration": 15.0}, "world.downwash": {}}
+        common = {**own, **hover, **STILL, **NOISE, "world.payload_drag": {}}
+        straight = {"controller": {"gains": {"lean": 0.0}}}
+        for speed, more in ((0.0, straight), (0.0, {}), (1.0, {}), (3.0, {})):
+            wind = {"world.wind.velocity": [speed, 0.0, 0.0], "world.turbulence.speed": max(speed, 1e-3)}
+            changes = {**common, **more, **wind}
+            flights = [
+                _hovered(it) for it in _flown(base, changes, seeds if speed else 1, f"{name} {speed:g}")
+            ]
+            lean = skyrig.load(base).with_overrides(changes).told_gains["lean"]
+            bad = sum(not it["well"] for it in flights)
+            cells = f"{_most(flights, 'top'):.2f}  {1e3 * np.mean([it['mean'] for it in flights]):.3g}"
+            cells += f"  {1e3 * _most(flights, 'most'):.3g}"
+            print(f"{name:>3}  {speed:>10g}  {lean:>10.2f}  {len(flights):>7}  {bad:>6}  {cells}", flush=True)
+
+
+def _hovered(flight: Any) -> dict[str, Any]:
+    plan, times = skyrig.Scenario.from_text(flight.scenario).motions.plan, flight.times
+    hover = (times > plan.lift + 10) & (times < plan.creep - 8)
+    away = np.linalg.norm(flight.carried.position - flight.reference.position, axis=1)[hover]
+    top = float(flight.carried.position[:, 2].max())
+    return {
+        "well": flight.verdict.flew and _stands(flight),
+        "top": top,
+        "mean": away.mean(),
+        "most": away.max(),
+    }
+
+
+ROUGH = {
+    **NOISE,
+    "noise.attitude": 0.005,
+    "noise.rate": 0.02,
+    "world.payload_drag": {},
+    "world.rotor_drag": {"coefficient": 1e-6},
+    "world.turbulence": {"speed": 5.0, "height": 6.0},
+}
+BUNDLED = (
+    "three-dragonflies-circle",
+    "three-dragonflies-poke",
+    "four-dragonflies-box",
+    "six-dragonflies-box",
+)
+
+
+def air(rigs: list[str], seeds: int) -> None:
+    """Bundled scenarios ideally, and with rotor lag, noise, drag and turbulence of 5 m/s at 6 m together."""
+    print("scenario  flights  failed  error, root mean square and most (mm)  ideal (mm)")
+    for name in BUNDLED:
+        ideal = 1e3 * skyrig.fly(name).metrics["tracking"]["whole"]["position_rmse"]
+        many = skyrig.fly_many(skyrig.load(name).with_overrides(ROUGH), seeds)
+        mean, most = (1e3 * many.metrics[f"position_{it}"] for it in ("rmse", "peak"))
+        cells = f"{np.nanmean(mean):.3g}  {np.nanmax(most):.3g}  {ideal:.3g}"
+        print(f"{name}  {seeds}  {int((~many.success).sum())}  {cells}", flush=True)
+
+
+def circle(rigs: list[str], seeds: int) -> None:
+    """Six vehicles from the floor round a circle of 5 m at 0.2 rad/s, yaw along the path."""
+    print("case  flights  failed  position error, mean and most (mm)  vehicles' yaw, mean and most (degrees)")
+    for case, changes, count in (("ideal", {}, 1), ("noise and lag", NOISE, seeds)):
+        rows = [_followed(it) for it in _flown("six-hummingbirds-lift", dict(changes), count, case)]
+        bad = sum(not it[0] for it in rows)
+        mean, most, yaw, worst = np.array([it[1:] for it in rows]).T
+        cells = f"{1e3 * mean.mean():.3g}  {1e3 * most.max():.3g}  {yaw.mean():.3g}  {worst.max():.3g}"
+        print(f"{case}  {count}  {bad}  {cells}", flush=True)
+
+
+def _followed(flight: Any) -> tuple[bool, float, float, float, float]:
+    plan, times = skyrig.Scenario.from_text(flight.scenario).motions.plan, flight.times
+    up = (times > plan.lift + 3) & (times < plan.creep)
+    away = np.linalg.norm(flight.carried.position - flight.reference.position, axis=1)[up]
+    turned = flight.vehicles.attitude[up]
+    yaw = euler_angles(turned.reshape(-1, 4))[:, 2].reshape(turned.shape[:2])
+    off = yaw - euler_angles(flight.reference.attitude[up])[:, 2:]
+    off = np.degrees(np.abs((off + np.pi) % (2 * np.pi) - np.pi))
+    return flight.verdict.flew, away.mean(), away.max(), off.mean(), off.max()
+
+
+STUDIES = {"floor": floor, "wash": wash, "air": air, "circle": circle}
 
 
 def main() -> None:
