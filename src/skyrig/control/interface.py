@@ -126,6 +126,14 @@ class Controller(eqx.Module):
         """
         return None
 
+    def planned(self, plan: Any) -> Controller:
+        """This controller, told what a reference says besides motions: a `LiftPlan`, say, or None."""
+        if plan is None:
+            return self
+        raise InputError(
+            "name must be a controller that can follow this reference, such as geometric in its full flavour."
+        )
+
     def start(self, measurement: Measurement) -> Any:
         """The memory to begin with: a pytree, the same shapes as the call returns."""
         return None
