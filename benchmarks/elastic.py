@@ -27,6 +27,8 @@ COUNT, SEGMENTS, SECONDS = 6, 10, 1.0
 STIFFNESS, DAMPING, LENGTH, MASS = 1e5, 1e3, 2.0, 0.01
 """Of a whole cable (N/m, N s/m, m), and its mass per metre (kg/m)."""
 BATCH = 64
+STEPS = (4e-3, 2e-3, 1e-3, 4e-4, 1e-4, 2.5e-5)
+"""At which MuJoCo is tried (s)."""
 CRAFT = SimpleNamespace(mass=1.0, inertia=np.diag([0.02, 0.02, 0.035]))
 LOAD = SimpleNamespace(mass=7.0, inertia=np.diag([1.4, 1.4, 1.75]))
 AROUND = np.arange(COUNT) * np.pi / 3
@@ -97,8 +99,34 @@ def mujoco_end(model: mujoco.MjModel, thrust: np.ndarray, moment: np.ndarray) ->
     return np.full(3, np.nan) if bad else np.array(data.qpos[:3])
 
 
+def mujoco_runs(built: Elastic, state: Any, thrust: np.ndarray, moment: np.ndarray) -> dict[Any, Any]:
+    """End of the payload (m) and CPU seconds by integrator and step, from coarse to fine."""
+    found = {}
+    for name in ("implicitfast", "implicit", "Euler", "RK4"):
+        for step in STEPS:
+            model = mujoco_model(built, state, step, name)
+            began = time.process_time()
+            end = mujoco_end(model, thrust, moment)
+            found[name, step] = end, time.process_time() - began
+    return found
+
+
+def equal_error(rows: list[tuple[float, float, float]], wanted: float) -> tuple[float, float] | None:
+    """Step (s) and CPU seconds at which an error (m) is reached, between two rows; None if it never is.
+
+    `rows` are steps, CPU seconds and errors, finer and finer; error and cost go with powers of the step.
+    """
+    k = next((k for k in range(1, len(rows)) if rows[k][2] <= wanted), None)
+    if k is None:
+        return None
+    steps, seconds, errors = (np.log(column) for column in zip(*rows[k - 1 : k + 1], strict=True))
+    share = (np.log(wanted) - errors[0]) / (errors[1] - errors[0])
+    between = [float(np.exp(it[0] + share * (it[1] - it[0]))) for it in (steps, seconds)]
+    return between[0], between[1]
+
+
 def main() -> None:
-    """Print compile times, times of a second flown, and errors."""
+    """Print compile times, times of a second flown, errors, and MuJoCo's cost at the same errors."""
     built = rig()
     hover = built.trim([0.0, 0.0, 0.0], lean=0.35)
     thrust, moment = inputs(hover)
@@ -113,29 +141,42 @@ def main() -> None:
     many = [spread(it, BATCH) for it in (built, hover.state, effort)]
     began, cpu = time.perf_counter(), time.process_time()
     end(1e-3, *many)
-    print(f"batch compiled and flown in {time.perf_counter() - began:.1f} s")
+    wall, cpu = time.perf_counter() - began, time.process_time() - cpu
+    print(f"batch compiled and flown in {wall:.1f} s ({cpu:.1f} s of CPU time)", flush=True)
     exact = np.asarray(end(2e-5).payload.position)
-    models = {
-        (name, step): mujoco_model(built, hover.state, step, name)
-        for name in ("implicitfast", "implicit", "RK4")
-        for step in (2e-3, 1e-3, 1e-4)
-    }
     calls: dict[Any, Any] = {("skyrig", step): (lambda s=step: end(s)) for step in (4e-3, 2e-3, 1e-3)}
     calls["skyrig, batch of 64", 1e-3] = lambda: end(1e-3, *many)
-    calls |= {
-        (f"MuJoCo {name}", step): (lambda m=model: mujoco_end(m, thrust, moment))
-        for (name, step), model in models.items()
-    }
     taken = cpu_seconds(calls, rounds=3)
     print("| who | step (s) | CPU s for a second of a flight | times real time | payload off by (m) |")
     print("|---|---|---|---|---|")
+    errors = {}
     for (name, step), seconds in taken.items():
-        found = calls[name, step]()
         batch = name.endswith("64")
-        place = found if isinstance(found, np.ndarray) else np.asarray(found.payload.position)
-        error = np.abs((place[:, 0] if batch else place) - exact).max()
+        place = np.asarray(calls[name, step]().payload.position)
+        errors[name, step] = np.abs((place[:, 0] if batch else place) - exact).max()
         seconds = seconds / BATCH if batch else seconds
-        print(f"| {name} | {step:g} | {seconds:.4f} | {SECONDS / seconds:.3g} | {error:.2e} |")
+        print(f"| {name} | {step:g} | {seconds:.4f} | {SECONDS / seconds:.3g} | {errors[name, step]:.2e} |")
+    rows: dict[str, list[tuple[float, float, float]]] = {}
+    for (name, step), (place, seconds) in mujoco_runs(built, hover.state, thrust, moment).items():
+        error = np.abs(place - exact).max()
+        shown = f"{error:.2e}" if error < 1 else "gave up"
+        print(f"| MuJoCo {name} | {step:g} | {seconds:.4f} | {SECONDS / seconds:.3g} | {shown} |", flush=True)
+        if error < 1:
+            rows.setdefault(name, []).append((step, seconds, error))
+    print()
+    for name, own in rows.items():
+        print(f"MuJoCo {name}: largest stable step of these {own[0][0]:g} s")
+        for step in (4e-3, 2e-3, 1e-3):
+            reached = equal_error(own, errors["skyrig", step])
+            if reached is None:
+                found, cost = "is not reached with", own[-1]
+            else:
+                found, cost = "takes", (*reached, errors["skyrig", step])
+            wanted = f"skyrig's error at {step:g} s, {errors['skyrig', step]:.1e} m,"
+            print(
+                f"  {wanted} {found} steps of {cost[0]:.1e} s: "
+                f"{cost[1] / taken['skyrig', step]:.3g} times the CPU time for {cost[2]:.1e} m"
+            )
 
 
 if __name__ == "__main__":

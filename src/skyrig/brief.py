@@ -10,7 +10,7 @@ from typing import Any
 LONGEST = 60
 """A text within a text is cut after so many characters."""
 MOST = 4
-"""Entries of a list or dictionary that are told."""
+"""Entries of a list or dictionary that are shown."""
 
 
 def brief(self: Any) -> str:
@@ -18,8 +18,8 @@ def brief(self: Any) -> str:
 
     To be a class's `__repr__`.
     """
-    told = [f"{each.name}={_value(getattr(self, each.name))}" for each in fields(self) if each.repr]
-    return f"{type(self).__name__}({', '.join(told)})"
+    parts = [f"{each.name}={_value(getattr(self, each.name))}" for each in fields(self) if each.repr]
+    return f"{type(self).__name__}({', '.join(parts)})"
 
 
 def _value(value: Any) -> str:
@@ -38,8 +38,8 @@ def _value(value: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]}...{text[-1]}"
 
 
-def _some(told: list[str], count: int) -> str:
-    return ", ".join([*told, *([f"... {count} in all"] if count > len(told) else [])])
+def _some(parts: list[str], count: int) -> str:
+    return ", ".join([*parts, *([f"... {count} in all"] if count > len(parts) else [])])
 
 
 def html_table(head: Sequence[str], rows: Sequence[Sequence[str]], words: bool = False) -> str:

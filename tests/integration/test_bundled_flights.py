@@ -52,6 +52,15 @@ EVENTFUL = {
     "winch-reel-up",
 }
 
+PLANNED = {"six-multilift-figure-8"}
+"""Planned ahead at every tick, which takes long: flown for a second only."""
+
+
+def test_plans_keep_a_team_on_its_figure_8() -> None:
+    flight = fly(load("six-multilift-figure-8").with_overrides({"duration": 1.5}))
+    assert flight.verdict.flew and errors(flight).max() < 0.02
+    assert flight.cables.tension.min() > 5.0
+
 
 @functools.cache
 def flown(name: str) -> Flight:
@@ -82,7 +91,7 @@ def slack_time(flight: Flight) -> list[float]:
 
 
 def test_every_bundled_scenario_is_flown_here():
-    assert set(names()) == SMOOTH | EVENTFUL
+    assert set(names()) == SMOOTH | EVENTFUL | PLANNED
 
 
 @pytest.mark.parametrize("name", sorted(SMOOTH))

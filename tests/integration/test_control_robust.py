@@ -14,7 +14,9 @@ from skyrig.scenario import names
 
 pytestmark = pytest.mark.slow
 
-FLOWN = sorted(name for name in names() if load(name).controller.name != OPEN_LOOP)
+PLANNED = {"six-multilift-figure-8"}
+"""Plans at every tick take minutes for flights this long: tests/control has theirs."""
+FLOWN = sorted(name for name in set(names()) - PLANNED if load(name).controller.name != OPEN_LOOP)
 LONG = 120.0
 
 

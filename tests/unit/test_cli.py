@@ -310,7 +310,7 @@ def test_own_controllers_are_remembered_and_their_errors_told(
         (["plot", "nowhere"], "nowhere cannot be read: there is no such flight."),
         (["plot", "no/where"], "no/where cannot be read: No such file"),
         (["compare", "text.yaml", "text.yaml"], "text.yaml is not a flight"),
-        (["export", "text.yaml"], "skyrig export needs a format: give --csv"),
+        (["export", "text.yaml"], "skyrig export needs one format: give --csv"),
     ],
 )
 def test_bad_input_is_one_sentence_and_nothing_is_written(

@@ -6,7 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from skyrig.algebra import turn_by
-from skyrig.contacts import NONE, Outlines, may_touch, outlines, touching, vehicles_apart
+from skyrig.contacts import NONE, may_touch, touching, vehicles_apart
+from skyrig.hulls import Outlines, outlines
 
 COUNT = 20_000
 

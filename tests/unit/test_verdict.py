@@ -7,11 +7,12 @@ import pytest
 from made_up import flight, replace, rig, tracks
 
 from skyrig import InputError, load
-from skyrig.contacts import NONE, Outlines, convex_hull, named, touching
+from skyrig.contacts import NONE, named, touching
 from skyrig.flight import Flight, FlightEvent
 from skyrig.flight.limits import Limits
 from skyrig.flight.metrics import metrics
 from skyrig.flight.verdict import Verdict, outlines_of, verdict
+from skyrig.hulls import Outlines, convex_hull
 
 TIMES = np.linspace(0, 10, 11)
 BOX = np.array([[x, y, z] for x in (-0.3, 0.3) for y in (-0.2, 0.2) for z in (-0.1, 0.1)])

@@ -101,7 +101,7 @@ class Mission:
             assert self._each is not None
             samples = [it.sample(np.array([t])) for it in self._each]
             moves = np.stack([np.asarray(it.position)[0, :3] for it in samples], axis=1)
-            return Setpoint(*moves, _yaw(samples[0]))
+            return Setpoint(moves[0], moves[1], moves[2], _yaw(samples[0]))
         sample: Any = self._load.sample(np.array([t]))
         place, velocity, acceleration = np.asarray(sample.position)[0, :3]
         attitude, rate = np.asarray(sample.attitude)[0], np.asarray(sample.rate)[0, 0]

@@ -17,8 +17,10 @@ import tyro
 from skyrig.checks import nearest
 from skyrig.cli.flights import compare, export, fly, plot
 from skyrig.cli.listing import list_known
+from skyrig.cli.logs import import_log
 from skyrig.cli.papers import reproduce
 from skyrig.cli.pipes import patient_output
+from skyrig.cli.ros2 import ros2
 from skyrig.cli.scenarios import check, schema, show
 from skyrig.cli.sitl import sitl
 from skyrig.cli.statics import statics
@@ -36,15 +38,17 @@ COMMANDS = {
     "plot": plot,
     "compare": compare,
     "export": export,
+    "import": import_log,
     "sweep": sweep,
     "statics": statics,
     "sitl": sitl,
+    "ros2": ros2,
     "studio": studio,
     "tune": tune,
     "reproduce": reproduce,
 }
 
-SEVERAL = ("--set", "--vary", "--grid")
+SEVERAL = ("--set", "--vary", "--grid", "--body")
 """Options after which several values may follow one another."""
 
 

@@ -38,6 +38,7 @@ def fly(
     out: Directory = Path("flights"),
     controller: Annotated[str | None, tyro.conf.arg(metavar="FILE.py:NAME", help_behavior_hint="")] = None,
     report: bool = True,
+    foxglove: bool = False,
     strict: bool = False,
     debug: bool = False,
 ) -> int:
@@ -55,6 +56,7 @@ def fly(
         out: Folder in which the flight's own folder is made.
         controller: Your controller in place of the scenario's: a Python file and a name in it.
         report: Whether to draw pictures and write report.html.
+        foxglove: Fly in real time, to be looked at in Foxglove at ws://127.0.0.1:8765.
         strict: Take warnings for errors.
         debug: Show the whole traceback of an error in your controller.
     """
@@ -77,7 +79,7 @@ def fly(
     need_writable(place)
     console = Console(highlight=False)
     with Drawers() if report else nullcontext() as drawers:
-        flight = _flown(known, controller, place, debug)
+        flight = _shown(known, controller) if foxglove else _flown(known, controller, place, debug)
         flight = flight if known.spec.record is not None else flight.thinned()
         console.print(f"{flight.name} {flight.verdict.line}", soft_wrap=True, markup=False)
         _tell(flight, console)
@@ -98,6 +100,16 @@ def _beside(wanted: Path, foreign: list[str]) -> str:
     """Why a flight was not written where it is asked for."""
     more = f" and {len(foreign) - 3} more" if len(foreign) > 3 else ""
     return f"{wanted} holds files of other origin ({', '.join(foreign[:3])}{more}) and stays as it is."
+
+
+def _shown(scenario: Scenario, controller: str | None) -> Flight:
+    """The flight, flown in real time for Foxglove to look on."""
+    from skyrig.bridges.foxglove_live import fly_live
+
+    if controller is not None:
+        raise InputError("--foxglove shows the scenario's own controller: leave out --controller.")
+    with progress_bar(scenario) as progress:
+        return fly_live(scenario, tell=lambda it: print(it, file=sys.stderr), progress=progress)
 
 
 def _flown(scenario: Scenario, controller: str | None, place: Path, debug: bool) -> Flight:
@@ -181,19 +193,43 @@ def compare(first: tyro.conf.Positional[Folder], second: tyro.conf.Positional[Fo
     console.print(table)
 
 
-def export(flight: tyro.conf.Positional[Folder], /, *, csv: bool = False, out: Elsewhere = None) -> None:
-    """Write a flight in another format.
+def export(
+    flight: tyro.conf.Positional[Folder],
+    /,
+    *,
+    csv: bool = False,
+    mcap: bool = False,
+    mjcf: bool = False,
+    out: Elsewhere = None,
+) -> None:
+    """Write a flight, or a scenario's rig, in another format.
 
     Args:
-        flight: A flight's folder or .npz file.
+        flight: A flight's folder or .npz file; for --mjcf a bundled scenario's name or a YAML file.
         csv: As CSV: states, reference, tensions, thrusts and moments in one file, events in another.
-        out: Folder to write to; the flight's own if left out.
+        mcap: As MCAP: ROS 2 messages and a scene for Foxglove, and a layout beside it.
+        mjcf: A scenario's rig as MJCF, for MuJoCo.
+        out: Folder to write to; the flight's own if left out, the present one for --mjcf.
     """
-    from skyrig.flight.export import write_csv
+    if csv + mcap + mjcf != 1:
+        raise InputError("skyrig export needs one format: give --csv, --mcap or --mjcf.")
+    if mjcf:
+        from skyrig.bridges.mjcf import write_mjcf
+        from skyrig.scenario import Scenario
 
-    if not csv:
-        raise InputError("skyrig export needs a format: give --csv.")
-    for path in write_csv(opened(flight), (out or folder_of(flight)) / "flight.csv"):
+        known = Scenario.load(str(flight))
+        print(write_mjcf(known, (out or Path()) / f"{known.name}.xml"))
+        return
+    folder = out or folder_of(flight)
+    if mcap:
+        from skyrig.bridges.mcap_export import write_mcap
+
+        paths = write_mcap(opened(flight), folder / "flight.mcap")
+    else:
+        from skyrig.flight.export import write_csv
+
+        paths = write_csv(opened(flight), folder / "flight.csv")
+    for path in paths:
         print(path)
 
 

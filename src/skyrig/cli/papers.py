@@ -30,9 +30,9 @@ def reproduce(
     """Run a paper's results again and write them next to what it printed.
 
     Args:
-        paper: Which paper; rotortm, multilift for its cables, or cooperative-manipulation.
+        paper: Which paper; rotortm, multilift for its cables, auto-multilift, or cooperative-manipulation.
         table: Number of a table, 3, 5 or 6 of rotortm, 1 of the others; may be given several times.
-        figure: Number of a figure, 8 to 20 of rotortm, 8 to 14 of multilift, 3 to 10 of
+        figure: Number of a figure, 8 to 20 of rotortm, 8 to 18 of multilift, 3 to 10 of
             cooperative-manipulation; may be given several times. Left out both, everything.
         out: Folder to write the page, its pictures and their data to.
     """

@@ -112,8 +112,8 @@ def changed(name: str, changes: tuple[str, ...], **others: Any) -> Scenario:
     given, seconds = Scenario.load(name), settings.get("duration")
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
         return given.with_overrides(settings)
-    known, told = given.lasting(seconds, settings)
-    for sentence in told:
+    known, notes = given.lasting(seconds, settings)
+    for sentence in notes:
         print(f"{known.where}: {sentence}", file=sys.stderr)
     return known
 

@@ -86,7 +86,7 @@ def sitl(
     with progress_bar(known) as progress:
         flown = bridge.fly(known, settings, progress, lambda it: print(it, file=sys.stderr, flush=True))
     if flown.flight is not None:
-        _write(flown.flight, place, report)
+        write_flight(flown.flight, place, report)
         console.print(f"{flown.flight.name} {flown.flight.verdict.line}", soft_wrap=True, markup=False)
         console.print(f"{flown.exchanged} exchanges with each vehicle, every one answered.")
         console.print(f"Flight:  {place / 'flight.npz'}", soft_wrap=True)
@@ -97,7 +97,7 @@ def sitl(
     return 0 if flown.flight is not None and flown.flight.verdict.flew else 1
 
 
-def _write(flight: Flight, place: Path, report: bool) -> None:
+def write_flight(flight: Flight, place: Path, report: bool) -> None:
     """The flight's folder, whole."""
     from skyrig.flight.folder import METRICS, SCENARIO, whole_folder
     from skyrig.flight.storage import write_whole

@@ -8,7 +8,7 @@ vehicles' angular accelerations need its sixth.
 from __future__ import annotations
 
 from operator import mul
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 from jaxtyping import Float
@@ -53,7 +53,47 @@ PARAMETERS = {
 """What the motion depends on besides the reference, and how many axes each has before the batch."""
 
 
+class CableSeries(NamedTuple):
+    """A cable rig on its reference, as series."""
+
+    position: Series
+    """Of the payload."""
+    rotation: Series
+    """Payload frame to world."""
+    rate: Series
+    """Body rate of the payload."""
+    pull: Series
+    """Forces of the cables on the payload (N)."""
+    direction: Series
+    """Of the cables, from vehicle to payload."""
+    craft: Series
+    """The cables' upper ends."""
+    thrust: Series
+    """Thrust vectors of the vehicles (N)."""
+    turning: Series
+    """Body rates of the vehicles."""
+
+
 def cable_nominal(model: Any, payload: Sample, ahead: Any) -> CableNominal:
+    """The rig's motion on a reference, `ahead` (s) of its samples; see `cable_series`."""
+    it = cable_series(model, payload, ahead)
+    spin = taylor.differentiate(it.turning)[0]
+
+    def rows(series: Series, count: int, bodies: int) -> Array:
+        return times_first(taylor.derivatives(series[:count]), 2 + bodies)
+
+    return CableNominal(
+        position=rows(it.position, 3, 0),
+        rotation=times_first(it.rotation[0], 2),
+        rate=rows(it.rate, 2, 0),
+        direction=rows(it.direction, 3, 1),
+        pull_rate=times_first(it.pull[1], 2),
+        vehicle=rows(it.craft, 4, 1),
+        vehicle_spin=times_first(spin, 2),
+    )
+
+
+def cable_series(model: Any, payload: Sample, ahead: Any) -> CableSeries:
     """The rig's motion on a reference, `ahead` (s) of its samples.
 
     Series here have coefficients first, then components, vehicles, times, and the batch last: what differs
@@ -89,20 +129,8 @@ def cable_nominal(model: Any, payload: Sample, ahead: Any) -> CableNominal:
     ends = position[:, :, None] + _applied(rotation[:, :, :, None], timed["attachment"][None])
     craft = ends[:5] - length * direction
     thrust = timed["mass"] * _upwards(second_derivative(craft), gravity) + pull[:3]
-    spin = taylor.differentiate(_least_turn_rate(thrust))[0]
-
-    def rows(series: Series, count: int, bodies: int) -> Array:
-        return _times_first(taylor.derivatives(series[:count]), 2 + bodies)
-
-    return CableNominal(
-        position=rows(position, 3, 0),
-        rotation=_times_first(rotation[0], 2),
-        rate=rows(rate, 2, 0),
-        direction=rows(direction, 3, 1),
-        pull_rate=_times_first(pull[1], 2),
-        vehicle=rows(craft, 4, 1),
-        vehicle_spin=_times_first(spin, 2),
-    )
+    turning = _least_turn_rate(thrust)
+    return CableSeries(position, rotation, rate, pull, direction, craft, thrust, turning)
 
 
 def _forces(team: Sharing, inner: Any, force: Series, moment: Series) -> Series:
@@ -141,7 +169,7 @@ def _forward(series: Series, components: int) -> Series:
     return namespace(series).moveaxis(series, list(back), list(range(1, components + 1)))
 
 
-def _times_first(array: Any, components: int) -> Array:
+def times_first(array: Any, components: int) -> Array:
     """(*components, times, *batch) to (times, *components, *batch)."""
     return namespace(array).moveaxis(array, components, 0)
 

@@ -67,6 +67,11 @@ _PUBLISHED_CABLES = (
 )
 _ATTITUDE = ("attitude", "damping", "carry")
 _POINT_ROBOT = ("position", "attitude", "integral", "damping", "carry", "swing", "keep", "reach")
+_MPC = (
+    *(f"{whose}{what}" for whose in ("", "load_") for what in ("position", "velocity", "attitude", "rate")),
+    *("thrust", "moment", "tension", "final", "approach", "softness", "apart", "shy", "learn", "least_pull"),
+    *("lean", "deaf_from", "deaf_until", "step", "horizon", "sweeps", "turns", "parallel"),
+)
 _HERE = "skyrig.control.builders"
 _ON_CABLES = ("cables", "elastic")
 
@@ -113,6 +118,22 @@ CONTROLLERS: dict[str, Known] = {
         dict.fromkeys(FLAVOURS, _ATTITUDE),
         "vehicles",
         _ON_CABLES,
+    ),
+    "mpc-distributed": Known(
+        "the payload follows its reference: vehicles and payload plan ahead and tell each other",
+        "skyrig.control.mpc.building:distributed",
+        {"full": _MPC},
+        mechanisms=_ON_CABLES,
+    ),
+    "mpc-central": Known(
+        "the same, one planner for all: slower, to compare with",
+        "skyrig.control.mpc.building:central",
+        {
+            "full": tuple(
+                name for name in _MPC if name not in ("sweeps", "parallel", "deaf_from", "deaf_until")
+            )
+        },
+        mechanisms=_ON_CABLES,
     ),
     OPEN_LOOP: Known("nobody: thrusts and moments are held as a table says", None, {}, None),
 }

@@ -28,7 +28,7 @@ from skyrig.elements.strands import Strands
 from skyrig.elements.surfaces import Surface
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.layout import Layout, SignalKind
-from skyrig.rigs.protocol import Wrench
+from skyrig.rigs.protocol import Solid, Wrench
 
 SPEED = 300.0
 """w: how stiff a contact is (rad/s); a body at rest sinks by 0.11 mm."""
@@ -161,6 +161,10 @@ class Contact(Element):
         speed = -dot(moving.velocity, normal)
         press = hull.stiffness * depth + hull.damping * jnp.minimum(depth / SINKING, 1.0) * speed
         return Touching(moving, gap, normal, jnp.maximum(press, 0.0))
+
+    def solid(self) -> Solid:
+        """Its surface."""
+        return Solid(self.surface, self.friction)
 
     def signal_kinds(self, layout: Layout) -> tuple[SignalKind, ...]:
         """Of every body of the groups that may touch."""

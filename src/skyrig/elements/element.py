@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 from skyrig.elements.around import Around
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.layout import Layout, SignalKind
-from skyrig.rigs.protocol import Wrench
+from skyrig.rigs.protocol import Solid, Wrench
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,10 @@ class Element(eqx.Module):
         self, t: ArrayLike, place: Float[Array, "3 k *batch"], memory: Any
     ) -> Float[Array, "3 k *batch"] | None:
         """How it moves the air at some places, world frame (m/s); None for an element that does not."""
+        return None
+
+    def solid(self) -> Solid | None:
+        """What it is made of, for rigs that touch it with more than their bodies; None for thin air."""
         return None
 
     def signal_kinds(self, layout: Layout) -> tuple[SignalKind, ...]:

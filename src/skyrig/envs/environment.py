@@ -21,10 +21,11 @@ from skyrig.envs.actions import Level
 from skyrig.envs.pool import PooledRig
 from skyrig.envs.tasks import Rewards, Task, length
 from skyrig.rigs.bodies import Bodies
+from skyrig.sim.driver import LoopState, Nothing, Steady, drive
 from skyrig.sim.log import OK, Log
 from skyrig.sim.pilot import Noise, blurred, measure, shake_shape
 from skyrig.sim.plant import Effort, PlantState
-from skyrig.sim.stepping import step
+from skyrig.sim.schedule import Even
 
 ROOM = 16
 """Events in one control period before the episode ends as diverged."""
@@ -166,13 +167,10 @@ class Environment(eqx.Module):
         made = plant.actuators.produced(rotors, saturated)
         effort = Effort(made.thrust, made.moment, rotors=rotors)
         flown = plant.flown
-
-        def once(index: Array, carry: tuple[PlantState, Log]) -> tuple[PlantState, Log]:
-            return step(
-                flown, (tick * self.substeps + index) * self.dt, carry[0], effort, self.dt, carry[1], index
-            )
-
-        return jax.lax.fori_loop(0, self.substeps, once, (state, Log.empty(flown, state, ROOM)))
+        carry = LoopState(state, None, Log.empty(flown, state, ROOM), None)
+        steps = Even(self.dt, tick * self.substeps)
+        end = drive(flown, Steady(effort), steps, carry, Nothing(), self.substeps)
+        return end.state, end.log
 
     def _seen(self, plant: PooledRig, state: EnvState) -> Measurement:
         """What is measured now: the same whenever it is asked for at this tick."""

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from skyrig.envs.catalogue import CATALOGUE
 from skyrig.envs.environment import Environment, EnvState
+from skyrig.envs.vectorised import Many
 from skyrig.errors import InputError
 from skyrig.flight.colours import GREY, REFERENCE
 from skyrig.flight.frames import Frames, Poses
@@ -25,11 +26,28 @@ ARM = 0.1
 """Of vehicles of which only the dynamics are known (m)."""
 
 
-def check_mode(mode: str | None) -> str | None:
-    """The mode itself if there is such a one."""
-    if mode is not None and mode not in MODES:
-        raise InputError(f"render_mode must be {' or '.join(MODES)}, or None, not {mode!r}.")
-    return mode
+class Pictures:
+    """Pictures of the flights of an environment.
+
+    Args:
+        environment: The environment.
+        mode: "rgb_array", or None for no pictures.
+        task: Name of the task it was built for, if it was by name.
+        scenario: The scenario it was built from, if one was given.
+    """
+
+    def __init__(self, environment: Environment, mode: str | None, task: str | None, scenario: Any) -> None:
+        if mode is not None and mode not in MODES:
+            raise InputError(f"render_mode must be {' or '.join(MODES)}, or None, not {mode!r}.")
+        self.mode = mode
+        self._environment, self._looks = environment, (task, scenario)
+        self._outline: RigData | None = None
+
+    def of(self, many: Many, index: int = 0) -> npt.NDArray[np.uint8]:
+        """One of the flights under way."""
+        if self._outline is None:
+            self._outline = outline_of(self._environment, *self._looks)
+        return picture(self._environment, many.state(index), self._outline)
 
 
 def outline_of(environment: Environment, task: str | None, scenario: Any) -> RigData:
@@ -100,5 +118,5 @@ def _frame(environment: Environment, state: EnvState) -> Frames:
     }
     # how lines run does not depend on the thrust
     signals = rig.signals(0.0, state.rig, no_loads(rig.count, rig.like(state.rig)))
-    told = {name: np.asarray(it)[None] for name, it in signals.items()}
-    return Frames(np.zeros(1), groups, np.zeros((1, rig.count)), told)
+    shown = {name: np.asarray(it)[None] for name, it in signals.items()}
+    return Frames(np.zeros(1), groups, np.zeros((1, rig.count)), shown)

@@ -60,9 +60,9 @@ class RigVecEnv(VecEnv):
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         if done.any():
             final, truncated = np.asarray(out.final), np.asarray(out.truncated)
-            told = {name: np.asarray(value) for name, value in out.info.items()}
+            known = {name: np.asarray(value) for name, value in out.info.items()}
             for i in np.flatnonzero(done):
-                infos[i] = {name: value[i].item() for name, value in told.items()}
+                infos[i] = {name: value[i].item() for name, value in known.items()}
                 infos[i] |= {
                     "terminal_observation": final[i],
                     "TimeLimit.truncated": bool(truncated[i]),

@@ -10,11 +10,10 @@ from skyrig.envs.arrays import giver
 from skyrig.envs.catalogue import build
 from skyrig.envs.environment import Environment
 from skyrig.envs.extras import need
-from skyrig.envs.render import MODES, check_mode, outline_of, picture
+from skyrig.envs.render import MODES, Pictures
 from skyrig.envs.spaces import action_box, key_of, observation_box, shaped
 from skyrig.envs.vectorised import Many
 from skyrig.errors import InputError
-from skyrig.flight.rig import RigData
 
 gymnasium = need("gymnasium")
 
@@ -43,10 +42,10 @@ class RigEnv(gymnasium.Env):
         self.environment = build(self.TASK, **options) if environment is None else environment
         self.observation_space = observation_box(self.environment)
         self.action_space = action_box(self.environment)
-        self.render_mode = check_mode(render_mode)
+        self.render_mode = render_mode
         self.metadata = {**self.metadata, "render_fps": round(1 / self.environment.period)}
-        self._looks = (self.TASK if environment is None else None, options.get("scenario"))
-        self._outline: RigData | None = None
+        task = self.TASK if environment is None else None
+        self._pictures = Pictures(self.environment, render_mode, task, options.get("scenario"))
         self._give = giver(array_type)
         self._many = Many(self.environment, 1, "never", threads=1)
         self._begun = False
@@ -68,9 +67,7 @@ class RigEnv(gymnasium.Env):
             return None
         if not self._begun:
             raise InputError("reset must be called before render.")
-        if self._outline is None:
-            self._outline = outline_of(self.environment, *self._looks)
-        return picture(self.environment, self._many.state(), self._outline)
+        return self._pictures.of(self._many)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """One control period."""

@@ -10,11 +10,10 @@ from skyrig.envs.arrays import giver
 from skyrig.envs.catalogue import build
 from skyrig.envs.environment import Environment
 from skyrig.envs.extras import need
-from skyrig.envs.render import MODES, check_mode, outline_of, picture
+from skyrig.envs.render import MODES, Pictures
 from skyrig.envs.spaces import Box, key_of, shaped
 from skyrig.envs.vectorised import Many
 from skyrig.errors import InputError
-from skyrig.flight.rig import RigData
 
 ParallelEnv = need("pettingzoo").ParallelEnv
 
@@ -69,10 +68,10 @@ class CarryTeam(ParallelEnv):
         size, n = self.environment.observation_shape
         self.possible_agents = [f"vehicle_{k}" for k in range(n)]
         self.agents: list[str] = []
-        self.render_mode = check_mode(render_mode)
+        self.render_mode = render_mode
         self.metadata = {**self.metadata, "render_fps": round(1 / self.environment.period)}
-        self._looks = ("carry" if environment is None else None, options.get("scenario"))
-        self._outline: RigData | None = None
+        task = "carry" if environment is None else None
+        self._pictures = Pictures(self.environment, render_mode, task, options.get("scenario"))
         self.observation_spaces = {
             agent: Box(-np.inf, np.inf, (size,), np.float32) for agent in self.possible_agents
         }
@@ -124,8 +123,8 @@ class CarryTeam(ParallelEnv):
             return dict.fromkeys(self.agents, value)
 
         ended, stopped = bool(out.terminated[0]), bool(out.truncated[0])
-        told = {agent: dict(info) for agent in self.agents}
-        answer = seen, all_of(float(out.reward[0])), all_of(ended), all_of(stopped), told
+        infos = {agent: dict(info) for agent in self.agents}
+        answer = seen, all_of(float(out.reward[0])), all_of(ended), all_of(stopped), infos
         if ended or stopped:
             self.agents = []
         return answer
@@ -142,9 +141,7 @@ class CarryTeam(ParallelEnv):
             return None
         if not self._begun:
             raise InputError("reset must be called before render.")
-        if self._outline is None:
-            self._outline = outline_of(self.environment, *self._looks)
-        return picture(self.environment, self._many.state(), self._outline)
+        return self._pictures.of(self._many)
 
     def close(self) -> None:
         """Nothing is held open."""

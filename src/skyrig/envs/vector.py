@@ -11,11 +11,10 @@ from skyrig.envs.arrays import giver
 from skyrig.envs.catalogue import build
 from skyrig.envs.environment import Environment
 from skyrig.envs.extras import need
-from skyrig.envs.render import MODES, check_mode, outline_of, picture
+from skyrig.envs.render import MODES, Pictures
 from skyrig.envs.spaces import action_box, key_of, observation_box, shaped
 from skyrig.envs.vectorised import Many
 from skyrig.errors import InputError
-from skyrig.flight.rig import RigData
 
 gymnasium = need("gymnasium")
 AutoresetMode = gymnasium.vector.AutoresetMode
@@ -65,9 +64,9 @@ class RigVectorEnv(gymnasium.vector.VectorEnv):
         self.num_envs = num_envs
         fps = round(1 / self.environment.period)
         self.metadata = {"render_modes": MODES, "render_fps": fps, "autoreset_mode": mode}
-        self.render_mode = check_mode(render_mode)
-        self._looks = (self.TASK if environment is None else None, options.get("scenario"))
-        self._outline: RigData | None = None
+        self.render_mode = render_mode
+        task = self.TASK if environment is None else None
+        self._pictures = Pictures(self.environment, render_mode, task, options.get("scenario"))
         self.single_observation_space = observation_box(self.environment)
         self.single_action_space = action_box(self.environment)
         batch = gymnasium.vector.utils.batch_space
@@ -99,11 +98,7 @@ class RigVectorEnv(gymnasium.vector.VectorEnv):
         """A picture of every flight, as `RigEnv.render` draws one, where `render_mode` is "rgb_array"."""
         if self.render_mode is None:
             return None
-        if self._outline is None:
-            self._outline = outline_of(self.environment, *self._looks)
-        return tuple(
-            picture(self.environment, self._many.state(k), self._outline) for k in range(self.num_envs)
-        )
+        return tuple(self._pictures.of(self._many, k) for k in range(self.num_envs))
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """One control period of every flight."""

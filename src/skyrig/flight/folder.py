@@ -15,7 +15,7 @@ from skyrig.errors import InputError
 from skyrig.flight.drawing import NAMES
 
 SCENARIO, METRICS, REPORT = "scenario.yaml", "metrics.json", "report.html"
-_OURS = {SCENARIO, METRICS, REPORT, *(f"{name}.png" for name in NAMES)}
+_OURS = {SCENARIO, METRICS, REPORT, "foxglove-layout.json", *(f"{name}.png" for name in NAMES)}
 
 
 def ours(file: Path) -> bool:

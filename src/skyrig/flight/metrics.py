@@ -124,13 +124,35 @@ def _rigid(flight: Flight, attitude: np.ndarray, rows: np.ndarray, times: np.nda
     return {"attitude_floor": rms(floor, times), "attitude_rmse_demanded": rms(error, times)}
 
 
-def _summary(name: str, error: np.ndarray, times: np.ndarray) -> dict[str, float]:
+def _summary(name: str, error: np.ndarray, times: np.ndarray) -> dict[str, Any]:
     peak = int(np.argmax(error))
+    return summary(name, rms(error, times), float(error[peak]), float(times[peak]), float(error[-1]))
+
+
+def summary(name: str, rmse: Any, peak: Any, peak_time: Any, last: Any) -> dict[str, Any]:
+    """How an error went, of one flight or, as arrays, of many."""
     return {
-        f"{name}_rmse": rms(error, times),
-        f"{name}_peak": float(error[peak]),
-        f"{name}_peak_time": float(times[peak]),
-        f"{name}_last": float(error[-1]),
+        f"{name}_rmse": rmse,
+        f"{name}_peak": peak,
+        f"{name}_peak_time": peak_time,
+        f"{name}_last": last,
+    }
+
+
+def cable_summary(
+    least: Any, largest: Any, mean: Any, slack: Any, impacts: Any, impulse: Any
+) -> dict[str, Any]:
+    """How a cable fared, of one flight or, as arrays, of many: tensions (N), time (s), impulse (N s).
+
+    A cable that is slack between two samples has no tension there, whatever the samples say.
+    """
+    return {
+        "tension_min": np.where(slack > 0, 0.0, least)[()],
+        "tension_max": largest,
+        "tension_mean": mean,
+        "slack_time": slack,
+        "impacts": impacts,
+        "impulse_max": impulse,
     }
 
 
@@ -142,23 +164,18 @@ def _mean(values: np.ndarray, times: np.ndarray) -> float:
 
 
 def _cable(flight: Flight, k: int) -> dict[str, Any]:
-    """One cable: tensions (N), time without tension (s), and its events.
-
-    A cable that is slack between two samples has no tension there, whatever the samples say.
-    """
+    """One cable: its summary, and its small impacts."""
     tension, taut = flight.cables.tension[:, k], flight.cables.taut[:, k]
     own = [event for event in flight.events if event.cable == k]
     impulses = [event.impulse for event in own if event.kind == "impact"]
-    slack = slack_time(flight, k)
-    return {
-        "tension_min": 0.0 if slack > 0 else float(tension.min()),
-        "tension_max": float(tension.max()),
-        "tension_mean": _mean(tension, flight.times),
-        "slack_time": slack,
+    largest = float(max(impulses, default=0.0))
+    mean, slack = _mean(tension, flight.times), slack_time(flight, k)
+    found = cable_summary(float(tension.min()), float(tension.max()), mean, slack, len(impulses), largest)
+    small = sum(impulse < least_impulse(flight) for impulse in impulses)
+    return found | {
+        "tension_min": float(found["tension_min"]),
         "taut_at_end": bool(taut[-1]),
-        "impacts": len(impulses),
-        "small_impacts": sum(impulse < least_impulse(flight) for impulse in impulses),
-        "impulse_max": float(max(impulses, default=0.0)),
+        "small_impacts": small,
     }
 
 
@@ -195,8 +212,14 @@ def _signal(flight: Flight, name: str) -> dict[str, Any]:
 
 
 def slack_spans(flight: Flight, k: int) -> list[Window]:
-    """The spans of time (s) in which cable `k` is slack or cut, their ends taken from the events."""
+    """The spans of time (s) in which cable `k` is slack or cut, their ends taken from the events.
+
+    Cables that come and go without events, such as elastic ones, have them from sample to sample.
+    """
     changes = {"impact": True, "taut": True, "slack": False, "cut": False}
+    loose = ~np.asarray(flight.cables.taut[:, k], dtype=bool)
+    if loose.any() and not any(event.kind in ("impact", "taut", "slack") for event in flight.events):
+        return _sampled_spans(flight.times, loose)
     taut = bool(flight.cables.taut[0, k]) if len(flight.times) else True
     since, spans = float(flight.times[0]), []
     for event in flight.events:
@@ -210,6 +233,17 @@ def slack_spans(flight: Flight, k: int) -> list[Window]:
     if not taut:
         spans.append((since, float(flight.times[-1])))
     return [span for span in spans if span[1] > span[0]]
+
+
+def _sampled_spans(times: np.ndarray, flag: np.ndarray) -> list[Window]:
+    """The spans between samples at which a flag rises and falls."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], flag, [False]])))
+    last = len(times) - 1
+    return [
+        (float(times[a]), float(times[min(b, last)]))
+        for a, b in zip(edges[::2], edges[1::2], strict=True)
+        if min(b, last) > a
+    ]
 
 
 def slack_time(flight: Flight, k: int) -> float:

@@ -69,14 +69,20 @@ def tensions(flight: Flight) -> Figure | None:
         return None
     figure, axes = rows(count, sharey=True)
     shaded = False
+    along = flight.signals.get("cable.along")
     for k, axis in enumerate(axes):
         axis.plot(flight.times, tension[:, k], color=of_vehicle(k))
+        if along is not None and along.values.shape[1] > count:
+            own = along.values.reshape(len(flight.times), count, -1)[:, k]
+            axis.fill_between(flight.times, own.min(1), own.max(1), color=GREY, alpha=0.4, linewidth=0)
         for start, end in slack_spans(flight, k):
             axis.axvspan(start, end, color=SLACK, alpha=0.3, linewidth=0)
             shaded = True
         axis.set_ylabel(f"cable {k} (N)")
     open_up(axes[0], 0.1)
     handles = [Patch(color=SLACK, alpha=0.3, label="slack or cut")] if shaded else []
+    if along is not None and along.values.shape[1] > count:
+        handles.append(Patch(color=GREY, alpha=0.4, label="least to most along it"))
     title = f"{flight.name}: tension of the cables"
     return finish(figure, 1.6 if count == 1 else 1.1, title, [*handles, *mark_events(axes, flight)])
 

@@ -5,15 +5,16 @@ docs/flights.md says it in full. What is judged is the true motion at the end of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from skyrig.contacts import NONE, Contact, Outlines, named, outlines, touching
-from skyrig.flight.flight import Flight, RigData, Track
+from skyrig.contacts import NONE, Contact, named, touching
+from skyrig.flight.flight import Flight, FlightEvent, RigData
 from skyrig.flight.limits import Limits, limits_of
+from skyrig.hulls import Outlines, outlines
 from skyrig.turns import between
 
 FLEW = "flew"
@@ -105,15 +106,22 @@ def verdict(flight: Flight, limits: Limits | None = None) -> Verdict:
 
 def outcome_of(flight: Flight, limits: Limits) -> Outcome:
     """What a recorded flight is judged by."""
-    cuts = {event.cable: event.time for event in flight.events if event.kind == "cut"}
-    shown = flight.cables.taut
-    cables = shown.shape[1]
-    released = 0 < cables <= len(cuts)
-    body = flight.carried
-    load = flight.vehicles.one() if body is None else body  # where nothing is carried it stands for nothing
-    since = -np.inf if body is None else max(cuts.values()) if released else np.inf
-    row, number = _first_contact(flight, load, limits, since)
-    taut = flight.times[shown.any(axis=1)] if cables else flight.times[:0]
+    body, team = flight.carried, flight.vehicles
+    load = team.one() if body is None else body  # where nothing is carried it stands for nothing
+    shape, count = outlines_of(flight.rig, limits), len(flight.times)
+    found = Outcome(0.0)
+    for start in range(0, count, _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        found = looked_on(
+            found,
+            shape,
+            flight.times[rows],
+            (load.position[rows], load.attitude[rows]),
+            (team.position[rows], team.attitude[rows]),
+            flight.cables.taut[rows],
+            flight.events,
+            body is not None,
+        )
     position = attitude = None
     apart: list[float] = []
     if flight.reference is not None:
@@ -121,20 +129,51 @@ def outcome_of(flight: Flight, limits: Limits) -> Outcome:
         if not flight.rig.payload_is_point:
             attitude = float(between(flight.reference.attitude[-1:], load.attitude[-1:])[0])
     if flight.vehicle_references is not None:
-        gaps = flight.vehicles.position[-1] - flight.vehicle_references.position[-1]
+        gaps = team.position[-1] - flight.vehicle_references.position[-1]
         apart = np.linalg.norm(gaps, axis=1).tolist()
-    contact = None if number == NONE else named(flight.rig.count)[number]
-    return Outcome(
-        end=float(flight.times[-1]),
-        contact=contact,
-        time=float(flight.times[row]),
-        place=place_of(contact, load.position[row], flight.vehicles.position[row]),
-        held=float(taut[-1]) if len(taut) else None,
-        released=released,
-        position=position,
-        attitude=attitude,
-        vehicles=apart,
-    )
+    return replace(found, position=position, attitude=attitude, vehicles=apart)
+
+
+def looked_on(
+    before: Outcome,
+    shape: Outlines,
+    times: np.ndarray,
+    load: tuple[np.ndarray, np.ndarray],
+    vehicles: tuple[np.ndarray, np.ndarray],
+    taut: np.ndarray,
+    events: Iterable[FlightEvent],
+    carried: bool,
+) -> Outcome:
+    """What a flight is judged by after T more instants: its first contact, and what holds its load.
+
+    Args:
+        before: The same up to then.
+        shape: From `outlines_of`.
+        times: (T,) s.
+        load: Positions (T, 3) (m) and attitudes (T, 4) of what is carried.
+        vehicles: The same of the vehicles, (T, n, ...).
+        taut: (T, cables) which are.
+        events: Those of the whole flight: from when all cables are cut the load counts no more.
+        carried: Whether anything is carried at all.
+    """
+    cuts = {event.cable: event.time for event in events if event.kind == "cut"}
+    released = 0 < taut.shape[1] <= len(cuts)
+    since = -np.inf if not carried else max(cuts.values()) if released else np.inf
+    holding = times[taut.any(axis=1)] if taut.shape[1] else times[:0]
+    held = float(holding[-1]) if len(holding) else before.held
+    made = replace(before, end=float(times[-1]), held=held, released=released)
+    if before.contact is not None:
+        return made
+    wide = Outlines(*(part[..., None] for part in shape))
+    place, turn = (np.moveaxis(part, 0, -1).swapaxes(0, 1) for part in vehicles)
+    found = touching(wide, (load[0].T, load[1].T), (place, turn), taut.T, times > since)
+    hit = np.flatnonzero(found != NONE)
+    if not len(hit):
+        return made
+    row = int(hit[0])
+    contact = named(vehicles[0].shape[1])[int(found[row])]
+    where = _place_of(contact, load[0][row], vehicles[0][row])
+    return replace(made, contact=contact, time=float(times[row]), place=where)
 
 
 def outlines_of(rig: RigData, limits: Limits) -> Outlines:
@@ -162,7 +201,7 @@ def outcome_of_lane(it: Any, lane: int) -> Outcome:
         end=float(it.time[lane]),
         contact=contact,
         time=float(it.contact_time[lane]),
-        place=place_of(contact, places[0], places[1:]),
+        place=_place_of(contact, places[0], places[1:]),
         held=held if np.isfinite(held) else None,
         released=bool(cables and it.severed[:, lane].all()),
         position=None if it.position is None else float(it.position.last[lane]),
@@ -171,49 +210,7 @@ def outcome_of_lane(it: Any, lane: int) -> Outcome:
     )
 
 
-def _first_contact(flight: Flight, load: Track, limits: Limits, released: float) -> tuple[int, int]:
-    """Row and number of a recorded flight's first contact; the last row and -1 if there is none.
-
-    From `released` (s) on the load, which is what is carried, does not count.
-    """
-    taut = flight.cables.taut
-    shape = outlines_of(flight.rig, limits)
-    for start in range(0, len(flight.times), _AT_ONCE):
-        rows = slice(start, start + _AT_ONCE)
-        gone = flight.times[rows] > released
-        found = contacts_of(shape, _poses(load, rows), _poses(flight.vehicles, rows), taut[rows], gone)
-        if (found != NONE).any():
-            row = int(np.argmax(found != NONE))
-            return start + row, int(found[row])
-    return len(flight.times) - 1, NONE
-
-
-def contacts_of(
-    shape: Outlines,
-    load: tuple[np.ndarray, np.ndarray],
-    vehicles: tuple[np.ndarray, np.ndarray],
-    taut: np.ndarray,
-    gone: np.ndarray,
-) -> np.ndarray:
-    """The number of the contact at each of T instants, or -1; `skyrig.contacts.named` says what it means.
-
-    Args:
-        shape: From `outlines_of`.
-        load: Positions (T, 3) (m) and attitudes (T, 4) of what is carried.
-        vehicles: The same of the vehicles, (T, n, ...).
-        taut: (T, cables) which are.
-        gone: (T,) whether the load counts no more.
-    """
-    wide = Outlines(*(part[..., None] for part in shape))
-    team = tuple(np.moveaxis(part, 0, -1).swapaxes(0, 1) for part in vehicles)
-    return touching(wide, (load[0].T, load[1].T), (team[0], team[1]), taut.T, gone)
-
-
-def _poses(track: Track, rows: slice) -> tuple[np.ndarray, np.ndarray]:
-    return track.position[rows], track.attitude[rows]
-
-
-def place_of(contact: Contact | None, payload: np.ndarray, vehicles: np.ndarray) -> list[float]:
+def _place_of(contact: Contact | None, payload: np.ndarray, vehicles: np.ndarray) -> list[float]:
     """Where the body of a contact is, of a cable's the vehicle or payload that it touches."""
     if contact is None:
         return [0.0, 0.0, 0.0]

@@ -6,5 +6,6 @@ PAPERS: dict[str, str] = {
     "multilift": "skyrig.papers.multilift",
     "rotortm": "skyrig.papers.rotortm",
     "cooperative-manipulation": "skyrig.papers.cooperative",
+    "auto-multilift": "skyrig.papers.auto_multilift",
 }
 """The module of each paper, by its name on the command line; each has `choose` and `reproduce`."""

@@ -12,6 +12,7 @@ from skyrig.errors import InputError
 from skyrig.flight.storage import write_whole
 from skyrig.papers import page
 from skyrig.papers.multilift_cables import DAMPING, STEP, STIFFNESS, Drop, single, six
+from skyrig.papers.multilift_flight import MOMENTS, PATH, flown, followed, moment, path, scenario
 from skyrig.papers.page import Block, Code, Heading, Items, Picture, Table, Text
 
 NAME = "multilift"
@@ -21,13 +22,15 @@ SIX = {12: 6.0, 13: 30.0, 14: 60.0}
 """Weight of each figure with six cables (kg)."""
 PRINTED = {0.1: ("1.000e5", "0.0"), 0.5: ("1.000e5", "0.0"), 1.0: ("9.995e4", "0.5"), 5.0: ("9.978e4", "2.2")}
 """Table 1: stiffness (N/m) and relative error (%), as printed, by weight (kg)."""
+FLIGHT = (*MOMENTS, PATH)
+"""Figures of the flight."""
 SEGMENTS = (10, 20)
 Progress = Callable[[int, int, str], None]
 
 
 def choose(tables: Sequence[int], figures: Sequence[int]) -> tuple[list[int], list[int]]:
     """The tables and figures that are meant, in order, or an `InputError` if there is no such one."""
-    known = [*SINGLE, *SIX]
+    known = [*SINGLE, *SIX, *FLIGHT]
     if not tables and not figures:
         return [1], known
     return _known("table", tables, [1]), _known("figure", figures, known)
@@ -41,7 +44,7 @@ def reproduce(
     Args:
         out: Folder to write to: multilift.md, multilift.html, and a folder multilift with pictures and data.
         tables: Numbers of tables: 1.
-        figures: Numbers of figures, 8 to 14. Without tables and figures, everything.
+        figures: Numbers of figures, 8 to 18. Without tables and figures, everything.
         progress: Told of every flight that is done.
 
     Returns:
@@ -52,12 +55,13 @@ def reproduce(
     wanted += [(single, SINGLE[it], SEGMENTS[0]) for it in some_figures if it in SINGLE]
     wanted += [(six, SIX[it], SEGMENTS[0]) for it in some_figures if it in SIX]
     wanted = list(dict.fromkeys(wanted))
-    found = {}
+    flight = any(it in FLIGHT for it in some_figures)
+    found, count = {}, len(wanted) + flight
     for k, ask in enumerate(wanted):
         fly, mass, n = ask
         found[ask] = fly(mass, n)
         if progress is not None:
-            progress(k + 1, len(wanted), f"{mass:g} kg, {n} segments")
+            progress(k + 1, count, f"{mass:g} kg, {n} segments")
     blocks = _opening()
     if some_tables:
         blocks += _table([found[single, mass, n] for mass in SINGLE.values() for n in SEGMENTS])
@@ -65,9 +69,13 @@ def reproduce(
         blocks.append(Heading(2, "Figures"))
     if any(it in SIX for it in some_figures):
         blocks += _overshoots([found[six, SIX[it], SEGMENTS[0]] for it in some_figures if it in SIX])
-    for number in some_figures:
+    for number in (it for it in some_figures if it not in FLIGHT):
         fly, mass = (single, SINGLE[number]) if number in SINGLE else (six, SIX[number])
         blocks += _figure(number, found[fly, mass, SEGMENTS[0]], out)
+    if flight:
+        blocks += _flight([it for it in some_figures if it in FLIGHT], out)
+        if progress is not None:
+            progress(count, count, "take-off and circle")
     return page.write([*blocks, *_slips()], out, NAME)
 
 
@@ -129,6 +137,41 @@ def _figure(number: int, drop: Drop, out: Path) -> list[Block]:
     ]
 
 
+def _flight(numbers: Sequence[int], out: Path) -> list[Block]:
+    """Section 4.2."""
+    told = scenario()
+    write_whole(out / NAME / f"{told.name}.yaml", told.to_yaml().encode())
+    flight = flown(told)
+    found = followed(flight)
+    rows = [
+        ["mean distance of the vehicles from their paths (cm)", "below 3", f"{100 * found.mean:.2f}"],
+        ["largest distance (cm)", "-", f"{100 * found.most:.2f}"],
+        ["largest deviation of yaw (degrees)", "1", f"{np.degrees(found.yaw):.2f}"],
+    ]
+    blocks: list[Block] = [
+        Heading(2, "The flight"),
+        Text(
+            f"Section 4.2, flown as the scenario {NAME}/{told.name}.yaml: six vehicles stand around a load, "
+            "take off with slack cables, draw them taut, lift the load, hover, and fly round a circle of 5 m "
+            "at 0.2 rad/s, nose ahead. Each follows a path of its own, in formation, by skyrig's controller "
+            f"for single vehicles, which learns the load. Up to {found.slack:.0%} of the cables are slack at "
+            f"once at take-off; the load leaves the floor after {found.lifted:.1f} s. "
+            "The table is of the circle."
+        ),
+        Table(["", "printed", "skyrig"], rows),
+    ]
+    for number in numbers:
+        if number == PATH:
+            words, image = "The path of vehicle 0, seen from above.", path(flight)
+        else:
+            said, time = MOMENTS[number]
+            words, image = f"{said}, {time:g} s after the start.", moment(flight, time)
+        blocks.append(Heading(3, f"Figure {number}"))
+        name = f"{NAME}/figure-{number:02d}.png"
+        blocks.append(Picture(name, image, f"Figure {number}. {words}"))
+    return blocks
+
+
 def _drawn(drop: Drop) -> bytes:
     import matplotlib
     from matplotlib.figure import Figure
@@ -154,7 +197,8 @@ def _slips() -> list[Block]:
         "not 2.2 %.",
         "The text sees a mild overshoot of the 6 kg weight on six cables; its damping ratio is 1.37, and an "
         "overdamped spring cannot overshoot.",
-        "Section 4.2 calls 5 m at 0.2 rad/s 2 m/s; it is 1 m/s.",
+        "Section 4.2 calls 5 m at 0.2 rad/s 2 m/s; it is 1 m/s. It prints no masses, lengths or gains, and "
+        "does not say whether the vehicles' circles have one centre; ours fly in formation.",
         "The cables' lengths, masses and segments are not printed; ours have 1 m, 0.2 g, and 10 or 20.",
     ]
     return [Heading(2, "What the report prints wrongly, or not at all"), Items(entries)]

@@ -10,22 +10,24 @@ from skyrig.rigs.layout import Drive, End, EventKind, Group, Layout, SignalKind,
 if TYPE_CHECKING:
     from skyrig.rigs.bodies import Bodies
     from skyrig.rigs.cables import Cable, Winch
-    from skyrig.rigs.elastic import Elastic, ElasticState, Material
+    from skyrig.rigs.elastic import Elastic, ElasticState, Material, restitution
     from skyrig.rigs.equilibrium import Trim, trim
     from skyrig.rigs.free import FreeBodies
     from skyrig.rigs.linked import Linked, LinkedState
-    from skyrig.rigs.protocol import Happened, Hybrid, Loads, Reset, Rig, State, Watch, Wrench
+    from skyrig.rigs.protocol import Happened, Hybrid, Loads, Reset, Rig, Solid, State, Watch, Wrench
     from skyrig.rigs.slung import Slung, SlungState
 
 _HOMES = {
     "Bodies": "bodies",
     "Cable": "cables",
     "Winch": "cables",
-    **dict.fromkeys(("Elastic", "ElasticState", "Material"), "elastic"),
+    **dict.fromkeys(("Elastic", "ElasticState", "Material", "restitution"), "elastic"),
     "FreeBodies": "free",
     "Linked": "linked",
     "LinkedState": "linked",
-    **dict.fromkeys(("Happened", "Hybrid", "Loads", "Reset", "Rig", "State", "Watch", "Wrench"), "protocol"),
+    **dict.fromkeys(
+        ("Happened", "Hybrid", "Loads", "Reset", "Rig", "Solid", "State", "Watch", "Wrench"), "protocol"
+    ),
     "Slung": "slung",
     "SlungState": "slung",
     "Trim": "equilibrium",
@@ -54,6 +56,7 @@ __all__ = [
     "SignalKind",
     "Slung",
     "SlungState",
+    "Solid",
     "State",
     "Switch",
     "Tether",
@@ -61,6 +64,7 @@ __all__ = [
     "Watch",
     "Winch",
     "Wrench",
+    "restitution",
     "trim",
 ]
 

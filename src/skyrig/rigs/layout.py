@@ -22,8 +22,11 @@ def carried(groups: Iterable[str]) -> str | None:
 
 
 def is_course(signal: str) -> bool:
-    """Whether a signal of this name tells where tethers run: for drawings, not for tables and curves."""
-    return signal.endswith(".nodes")
+    """Whether a signal of this name tells of many places along tethers: for drawings, not for curves.
+
+    NAME.nodes says where they run (m), NAME.along how they pull there (N), from each tether's start.
+    """
+    return signal.endswith((".nodes", ".along"))
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,15 @@ class Wrench(eqx.Module):
     """(3, k, *batch), world frame (N m); None for none."""
 
 
+class Solid(eqx.Module):
+    """Something that more of a rig may touch than its bodies: cables that lie on the ground, say."""
+
+    surface: Any
+    """Its `gap(place)` gives for places (3, p, *batch) their distance from it (m) and its normal there."""
+    friction: Float[Array, "*batch"]
+    """Coefficient."""
+
+
 class Loads(eqx.Module):
     """All that acts on a rig at an instant."""
 
@@ -50,6 +59,8 @@ class Loads(eqx.Module):
     """What the world does to the bodies of a group, by its name; a group without an entry feels nothing."""
     drives: dict[str, Float[Array, "..."]] = eqx.field(default_factory=dict)
     """What the rig's own drives are asked for, by name and in the units of the layout."""
+    solids: tuple[Solid, ...] = ()
+    """What is in the way; elements press on bodies, a rig sees to the rest of itself."""
 
 
 class Watch(eqx.Module):
@@ -141,6 +152,10 @@ class Rig(eqx.Module):
 
     def prepare(self, state: Any, loads: Loads, dt: Float[Array, "*batch"]) -> Any:
         """The state with what is held over the coming step of `dt` (s) set; most rigs hold nothing."""
+        return state
+
+    def laid(self, state: Any, solids: tuple[Solid, ...]) -> Any:
+        """A start with nothing but bodies inside of solids: loose cables laid onto the ground, say."""
         return state
 
     def poke(self, state: Any, group: str, impulse: Array, point: Array) -> Any:

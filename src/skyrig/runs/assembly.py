@@ -30,7 +30,7 @@ def assemble(
     flown: Any,
     inputs: Inputs,
     measured: Mapping[str, Any] | None = None,
-    told: Mapping[str, Any] | None = None,
+    own: Mapping[str, Any] | None = None,
     units: Mapping[str, str] | None = None,
 ) -> Flight:
     """A flight without metrics from what flying gave.
@@ -41,7 +41,7 @@ def assemble(
             kept both sides of every reset if impacts are to be told.
         inputs: What was asked for and produced.
         measured: What the controller was told, by group, at the times of `inputs`.
-        told: What the controller says of itself, by name, (K, k) at the times of `inputs`.
+        own: What the controller says of itself, by name, (K, k) at the times of `inputs`.
         units: Of what it says; '1' where it does not tell.
     """
     times = np.asarray(flown.times, dtype=np.float64)
@@ -58,7 +58,7 @@ def assemble(
         rig=rig,
         references={group: sampled(each, times) for group, each in wanted.items()},
         measured={group: track(measured[group]) for group in ordered(measured)} if measured else {},
-        signals=_signals(built.signal_kinds, flown.signals, told or {}, units or {})
+        signals=_signals(built.signal_kinds, flown.signals, own or {}, units or {})
         | sensed(built, flown, inputs.times),
         events=_with_elements(built, flown, _events(layout, flown.events, rows)),
         jumps=_jumps(flown.log.sides, rows),
@@ -104,12 +104,12 @@ def _events(layout: Layout, events: Sequence[Any], rows: list[int]) -> tuple[Fli
 def _with_elements(built: Built, flown: Any, events: tuple[FlightEvent, ...]) -> tuple[FlightEvent, ...]:
     """All events in order of time, those that elements tell among them."""
     times, layout = np.asarray(flown.times), built.rig.layout
-    told = [
+    found = [
         it for element in built.elements.values() for it in element.happened(times, flown.signals, layout)
     ]
-    if not told:
+    if not found:
         return events
-    more = [FlightEvent(it.time, it.kind, it.group, it.index, it.value, it.unit) for it in told]
+    more = [FlightEvent(it.time, it.kind, it.group, it.index, it.value, it.unit) for it in found]
     return tuple(sorted((*events, *more), key=lambda it: it.time))
 
 
@@ -143,14 +143,14 @@ def _leaves(bodies: Any) -> list[Any]:
 
 
 def _signals(
-    kinds: Iterable[SignalKind], own: Mapping[str, Any], told: Mapping[str, Any], units: Mapping[str, str]
+    kinds: Iterable[SignalKind], rig: Mapping[str, Any], own: Mapping[str, Any], units: Mapping[str, str]
 ) -> dict[str, Signal]:
     found = {
-        kind.name: Signal(_column(own[kind.name], kind.unit), kind.unit, kind.says, kind.owner)
+        kind.name: Signal(_column(rig[kind.name], kind.unit), kind.unit, kind.says, kind.owner)
         for kind in kinds
-        if kind.name in own
+        if kind.name in rig
     }
-    for name, values in told.items():
+    for name, values in own.items():
         column = np.asarray(values).reshape(len(values), -1)
         unit = "" if column.dtype == bool else units.get(name, "1")
         found.setdefault(name, Signal(column, unit, "told by the controller", "controller", held=True))

@@ -10,10 +10,10 @@ import jax
 import numpy as np
 
 from skyrig.algebra import as_jax
-from skyrig.contacts import Outlines
 from skyrig.control.interface import Target, targets
 from skyrig.flight.limits import Limits
 from skyrig.flight.verdict import outlines_of
+from skyrig.hulls import Outlines
 from skyrig.planning import Reference, Sample
 from skyrig.runs.assembly import rig_data
 from skyrig.runs.rows import Row, noisy
@@ -22,8 +22,8 @@ from skyrig.sim.motors import Motors
 from skyrig.sim.pilot import Autopilot, Noise, Surroundings, shake_shape
 from skyrig.sim.plant import Plant, PlantState
 from skyrig.sim.preparation import plant_of, surroundings
-from skyrig.sim.schedule import Acts, Poke, bucket
-from skyrig.sim.statistics import ReferencePoint
+from skyrig.sim.running import ReferencePoint
+from skyrig.sim.schedule import Acts, Poke, Turn, bucket
 
 Targets = Callable[[Any, Row, Callable[[], Target]], Target]
 """Gives the targets that all flights share, made once for all batches, by what they depend on."""
@@ -51,7 +51,7 @@ def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> Rea
     first = rows[0]
     state = _beside([row.trees[1] for row in rows])
     controller, actuators = (_beside([row.trees[part] for row in rows], base.trees[part]) for part in (2, 3))
-    slots, times = _slots(rows)
+    counts, steps, fresh, times = _steps(rows)
     payload, vehicles = _samples([row.built.reference for row in rows], first.ticks), _vehicle_samples(rows)
     seen = {_prepared_from(row) for row in rows}
     target = shared(seen.pop(), first, lambda: _targets(first)) if len(seen) == 1 else None
@@ -70,7 +70,7 @@ def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> Rea
             delay=first.built.scenario.spec.loop.delay,
         ),
         around=_around(rows),
-        happenings=_happenings(rows),
+        acts=_acts(rows),
         shapes=_shapes(rows),
     )
     ticks = batch_loop.Ticks(
@@ -78,7 +78,9 @@ def batch_of(rows: Sequence[Row], lanes: int, base: Row, shared: Targets) -> Rea
         payload=None if target is not None else payload,
         vehicles=None if target is not None else vehicles,
         target=target,
-        slots=slots,
+        count=counts,
+        steps=steps,
+        fresh=fresh,
         wanted=_wanted(rows, times),
     )
     return Ready(batch, plant.start(_moved(state)), ticks, _noise(rows))
@@ -166,34 +168,32 @@ def _vehicle_samples(rows: Sequence[Row]) -> Sample | None:
     return Sample(*leaves)
 
 
-def _slots(rows: Sequence[Row]) -> tuple[batch_loop.Slots, list[np.ndarray]]:
-    """Steps by the tick they follow, and their times (ticks, slots) for each flight or once for all."""
+def _steps(rows: Sequence[Row]) -> tuple[np.ndarray, Turn, np.ndarray, list[np.ndarray]]:
+    """Steps by the tick they follow, (ticks, steps, flights or 1), as `batch_loop.Ticks` has them.
+
+    How many there are after each tick, what they are, whether each is the first after inputs changed; and the
+    times at their ends (ticks, steps) for each flight or once for all.
+    """
     plans = {id(row.planned): row for row in rows}
     same = len(plans) == 1 and all(np.array_equal(row.around, rows[0].around) for row in rows)
     lanes = rows[:1] if same else rows
-    room = len(rows[0].ticks)
-    places, counts = [], np.zeros(room, np.int32)
+    places, counts = [], np.zeros(len(rows[0].ticks), np.int32)
     for row in lanes:
         starts = np.asarray(row.planned.plan.tick)[: len(row.planned.times)] >= 0
         number = np.cumsum(starts) - 1
-        slot = np.arange(len(number)) - np.flatnonzero(starts)[number]
-        counts = np.maximum(counts, np.bincount(number, minlength=room))
-        places.append((number, slot))
-    shape = (room, bucket(int(counts.max()), 8), len(lanes))
-    dt, time = np.full(shape, -1.0), np.zeros(shape)
-    around, act = np.zeros(shape, np.int32), np.full(shape, -1, np.int32)
+        places.append((number, np.arange(len(number)) - np.flatnonzero(starts)[number]))
+        counts = np.maximum(counts, np.bincount(number, minlength=len(counts)))
+    shape = (len(counts), bucket(int(counts.max()), 8), len(lanes))
+    ends, time, dt = np.zeros(shape), np.zeros(shape), np.full(shape, -1.0)
+    hold, act = np.zeros(shape, np.int32), np.full(shape, -1, np.int32)
     fresh = np.zeros(shape, bool)
     for lane, (row, (number, slot)) in enumerate(zip(lanes, places, strict=True)):
-        count = len(number)
-        plan = row.planned.plan
-        hold = np.asarray(plan.hold)[:count]
-        dt[number, slot, lane] = np.asarray(plan.dt)[:count]
-        time[number, slot, lane] = row.planned.times
-        around[number, slot, lane] = row.around
-        act[number[:-1], slot[:-1], lane] = np.asarray(plan.act)[1:count]
-        fresh[number, slot, lane] = np.diff(hold, prepend=-1) != 0
-    made = batch_loop.Slots(counts, dt, time, around, fresh, act)
-    return made, [time[..., lane] for lane in range(len(lanes))]
+        plan, spot, used = row.planned.plan, (number, slot, lane), slice(0, len(number))
+        ends[spot], hold[spot] = row.planned.times, row.around
+        time[spot], dt[spot] = np.asarray(plan.time)[used], np.asarray(plan.dt)[used]
+        act[spot] = np.asarray(plan.act)[used]
+        fresh[spot] = np.diff(np.asarray(plan.hold)[used], prepend=-1) != 0
+    return counts, Turn(time, dt, hold, act), fresh, [ends[..., lane] for lane in range(len(lanes))]
 
 
 def _wanted(rows: Sequence[Row], times: list[np.ndarray]) -> ReferencePoint:
@@ -292,7 +292,7 @@ def _shapes(rows: Sequence[Row]) -> Outlines:
     return Outlines(*(as_jax(_last(parts)) for parts in zip(*every, strict=True)))
 
 
-def _happenings(rows: Sequence[Row]) -> Acts:
+def _acts(rows: Sequence[Row]) -> Acts:
     """Pokes and cuts, row by row of each flight's plan."""
     most = _even(max(1, *(int(np.asarray(row.planned.plan.act).max()) + 1 for row in rows)))
     groups = {it.group for row in rows for it in row.built.happenings if isinstance(it, Poke)}

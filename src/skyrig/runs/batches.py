@@ -64,8 +64,8 @@ class Flights:
     def __repr__(self) -> str:
         varied = ", ".join(path for path in self.inputs if path != "seed") or "nothing but the seed"
         good = int(self.success.sum())
-        told = f"{len(self)} flights, {good} flew as asked, {len(self.metrics)} metrics"
-        return f"Flights({told}, varied: {varied})"
+        counts = f"{len(self)} flights, {good} flew as asked, {len(self.metrics)} metrics"
+        return f"Flights({counts}, varied: {varied})"
 
     def _repr_html_(self) -> str:
         from skyrig.flight.notebook import batch_html
@@ -215,8 +215,7 @@ class Flyer:
             return {}, Verdict(NOT_FLOWN, str(error))
         except FlightDiverged as error:
             return {}, Verdict(DIVERGED, str(error))
-        columns = {name: np.array([value]) for name, value in tables.of_flight(flight).items()}
-        return columns, flight.verdict
+        return tables.of_flight(flight), flight.verdict
 
     def _shared(self, key: Any, row: Row, make: Callable[[], Target]) -> Target:
         """The targets kept under `key`, with the reference in it so that its id stays its own."""

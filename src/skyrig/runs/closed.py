@@ -20,12 +20,20 @@ if TYPE_CHECKING:
     from skyrig.scenario.build import Built
 
 
-def make_controller(built: Built) -> control.Controller:
-    """The scenario's controller, told of the rig what the scenario says it is told."""
+def make_controller(built: Built, estimates: bool = False) -> control.Controller:
+    """The scenario's controller, told of the rig what the scenario says it is told.
+
+    `estimates` says that it will be told what filters believe; only `skyrig.fly` does that.
+    """
     chosen, team, loop = built.controller, built.believed, built.scenario.spec.loop
+    if chosen.sees == "estimate" and not estimates:
+        raise InputError(
+            f"{built.scenario.where}: controller.sees must be 'noisy' or 'truth' here: "
+            "skyrig.fly alone flies by estimates."
+        )
     need_none(chosen.own, built.scenario.where, chosen.name)
     clock = {"period": 1 / loop.control_rate, "lag": loop.rotor_lag, "delay": loop.delay}
-    noise = told_noise(built)
+    noise = stated_noise(built)
     try:
         return control.build(
             chosen.name, team.rig, team.airframes, chosen.gains, chosen.flavour, **clock, noise=noise
@@ -34,7 +42,7 @@ def make_controller(built: Built) -> control.Controller:
         raise InputError(f"{built.scenario.where}: controller.{error}") from None
 
 
-def told_noise(built: Built) -> Noise:
+def stated_noise(built: Built) -> Noise:
     """The noise that the scenario states, for the controller to know."""
     noise = built.noise
     return Noise.of(noise.position, noise.velocity, noise.attitude, noise.rate)
@@ -56,7 +64,7 @@ def loop_arguments(built: Built, controller: Any) -> dict[str, Any]:
         "outside": outside_of(built),
         "elements": built.elements,
         "happenings": built.happenings,
-        "noise": told_noise(built),
+        "noise": stated_noise(built),
         "seed": built.seed,
         "rotor_lag": loop.rotor_lag,
         "delay": 0 if isinstance(controller, control.HeldCommands) else loop.delay,
@@ -81,7 +89,7 @@ def as_flight(built: Built, controller: Any, flown: ClosedLoop) -> Flight:
     )
     measured = None if isinstance(controller, control.HeldCommands) else flown.measured
     units = getattr(controller, "signal_units", None)
-    return assemble(built, flown, produced, measured, flown.told, units)
+    return assemble(built, flown, produced, measured, flown.controller_signals, units)
 
 
 def outside_of(built: Built) -> Outside:

@@ -10,6 +10,7 @@ import numpy as np
 
 from skyrig.flight.flight import Flight
 from skyrig.flight.limits import Limits
+from skyrig.flight.metrics import cable_summary, summary
 from skyrig.flight.verdict import DIVERGED, Verdict, judge, outcome_of_lane
 from skyrig.sim.log import LOG_FULL, OK, TOO_FAST, TOO_MANY, UNSOLVED
 from skyrig.sim.statistics import Statistics
@@ -17,6 +18,9 @@ from skyrig.sim.statistics import Statistics
 Columns = dict[str, np.ndarray]
 
 _KINDS = ("impact", "taut", "slack", "ground")
+_ERRORS = tuple(summary("position", 0, 0, 0, 0) | summary("attitude", 0, 0, 0, 0))
+_EACH = ("vehicle_position_rmse", "vehicle_position_peak")
+_CABLE = tuple(cable_summary(0, 0, 0, 0, 0, 0))
 _REASONS = {
     -1: "The state turned non-finite at t = {time:.6g} s.",
     LOG_FULL: "Too many events happened in one step near t = {time:.6g} s.",
@@ -31,29 +35,28 @@ def of_statistics(
 ) -> tuple[Columns, list[Verdict]]:
     """The columns of a batch's flights of `duration` (s), and the verdict on each; as many as `limits`."""
     it: Any = jax.tree.map(lambda leaf: np.asarray(leaf)[..., : len(limits)], statistics)
-    found: Columns = {"end": it.time}
+    errors: dict[str, Any] = {}
     for name, track in (("position", it.position), ("attitude", it.attitude)):
         if track is not None:
-            found[f"{name}_rmse"] = np.sqrt(track.area / duration)
-            found[f"{name}_peak"] = track.peak
-            found[f"{name}_peak_time"] = track.peak_time
-            found[f"{name}_last"] = track.last
+            rmse = np.sqrt(track.area / duration)
+            errors |= summary(name, rmse, track.peak, track.peak_time, track.last)
     if it.vehicles is not None:
-        found |= _each("vehicle_position_rmse", np.sqrt(it.vehicles.area / duration))
-        found |= _each("vehicle_position_peak", it.vehicles.peak)
+        errors["vehicle_position_rmse"] = np.sqrt(it.vehicles.area / duration)
+        errors["vehicle_position_peak"] = it.vehicles.peak
     slack = it.slack + np.where(it.taut, 0.0, it.time - it.since)
-    found |= _each("tension_min", np.where(slack > 0, 0.0, it.tension_least))
-    found |= _each("tension_max", it.tension.peak)
-    found |= _each("tension_mean", it.tension.area / duration)
-    found |= _each("slack_time", slack)
-    found |= _each("impacts", it.impacts.astype(float))
-    found |= _each("impulse_max", it.impulse)
-    for k, kind in enumerate(_KINDS):
-        found[f"events.{kind}"] = it.counts[k].astype(float)
-    found["saturation"] = it.any_time / duration
-    found |= _each("saturation", it.busy_time / duration)
-    if it.busy.shape[0] > 1:
-        found["closest_vehicles"] = it.closest
+    tension = (it.tension_least, it.tension.peak, it.tension.area / duration)
+    found = _columns(
+        it.time,
+        {
+            "tracking": {"whole": errors},
+            "cables": [
+                cable_summary(*each) for each in zip(*tension, slack, it.impacts, it.impulse, strict=True)
+            ],
+            "events": dict(zip(_KINDS, it.counts, strict=True)),
+            "saturation": {"share": it.any_time / duration, "vehicles": it.busy_time / duration},
+            "closest_vehicles": {"distance": it.closest} if it.busy.shape[0] > 1 else None,
+        },
+    )
     trouble = it.trouble
     verdicts = [
         judge(outcome_of_lane(it, lane), asked)
@@ -73,26 +76,27 @@ def crowded(statistics: Statistics, count: int) -> np.ndarray:
     return np.flatnonzero(np.asarray(statistics.trouble)[:count] == LOG_FULL)
 
 
-def of_flight(flight: Flight) -> dict[str, float]:
-    """The same columns of a single flight."""
-    numbers = flight.metrics
-    whole = numbers["tracking"]["whole"]
-    found: dict[str, float] = {"end": float(flight.times[-1])}
-    for name in ("position", "attitude"):
-        for kind in ("rmse", "peak", "peak_time", "last"):
-            if f"{name}_{kind}" in whole:
-                found[f"{name}_{kind}"] = whole[f"{name}_{kind}"]
-    for kind in ("rmse", "peak"):
-        each = whole.get(f"vehicle_position_{kind}", [])
-        found |= {f"vehicle_position_{kind}.{k}": value for k, value in enumerate(each)}
-    for kind in ("tension_min", "tension_max", "tension_mean", "slack_time", "impacts", "impulse_max"):
-        found |= {f"{kind}.{k}": float(cable[kind]) for k, cable in enumerate(numbers["cables"])}
-    found |= {f"events.{kind}": float(numbers["events"].get(kind, 0)) for kind in _KINDS}
+def of_flight(flight: Flight) -> Columns:
+    """The same columns of a single flight, of one row."""
+    return {name: np.atleast_1d(value) for name, value in _columns(flight.times[-1], flight.metrics).items()}
+
+
+def _columns(end: Any, numbers: Mapping[str, Any]) -> Columns:
+    """What `flight.metrics` gives, of one flight or, as arrays, of many, without its nesting."""
+    found: dict[str, Any] = {"end": end}
+    for name, value in numbers["tracking"]["whole"].items():
+        if name in _EACH:
+            found |= {f"{name}.{k}": one for k, one in enumerate(value)}
+        elif name in _ERRORS:
+            found[name] = value
+    for k, cable in enumerate(numbers["cables"]):
+        found |= {f"{name}.{k}": cable[name] for name in _CABLE}
+    found |= {f"events.{kind}": numbers["events"].get(kind, 0) for kind in _KINDS}
     found["saturation"] = numbers["saturation"]["share"]
-    found |= {f"saturation.{k}": value for k, value in enumerate(numbers["saturation"]["vehicles"])}
+    found |= {f"saturation.{k}": one for k, one in enumerate(numbers["saturation"]["vehicles"])}
     if numbers["closest_vehicles"] is not None:
         found["closest_vehicles"] = numbers["closest_vehicles"]["distance"]
-    return found
+    return {name: np.asarray(value, dtype=np.float64) for name, value in found.items()}
 
 
 def merged(parts: Sequence[tuple[np.ndarray, Mapping[str, np.ndarray]]], count: int) -> Columns:
@@ -102,7 +106,3 @@ def merged(parts: Sequence[tuple[np.ndarray, Mapping[str, np.ndarray]]], count: 
         for name, column in columns.items():
             found.setdefault(name, np.full(count, np.nan))[rows] = column
     return found
-
-
-def _each(name: str, values: np.ndarray) -> Columns:
-    return {f"{name}.{k}": row for k, row in enumerate(values)}

@@ -40,7 +40,12 @@ def fly(
     known = remembering(known, controller, trace)
     built = known.build()
     began = time.perf_counter()
-    flight = fly_closed_loop(built, who_flies(built, controller), progress)
+    if controller is None and built.controller.sees == "estimate":
+        from skyrig.runs.estimated import fly_estimated
+
+        flight = fly_estimated(known, progress)
+    else:
+        flight = fly_closed_loop(built, who_flies(built, controller), progress)
     seconds = time.perf_counter() - began
     flight = replace(flight, metrics=metrics(flight, wall_seconds=seconds, limits=known.spec.verdict))
     record = known.spec.record

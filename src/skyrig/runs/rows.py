@@ -15,10 +15,10 @@ import msgspec
 import numpy as np
 
 from skyrig import control
-from skyrig.contacts import hull_size
 from skyrig.control.actuators import Actuators
 from skyrig.control.known import OPEN_LOOP
 from skyrig.flight.rig import rig_data
+from skyrig.hulls import hull_size
 from skyrig.runs.closed import make_controller, outside_of
 from skyrig.scenario.build import Built, assembled, make_start, make_teams
 from skyrig.scenario.scenario import Scenario

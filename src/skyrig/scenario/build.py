@@ -91,10 +91,10 @@ class Built:
     def signal_kinds(self) -> tuple[SignalKind, ...]:
         """What the rig, its rotors and the elements tell."""
         layout = self.rig.layout
-        told = [kind for it in self.elements.values() for kind in it.signal_kinds(layout)]
+        more = [kind for it in self.elements.values() for kind in it.signal_kinds(layout)]
         if self.scenario.spec.loop.rotor_lag:
-            told += rotor_signals(sum(frame.rotor_count for frame in self.team.airframes))
-        return tuple({kind.name: kind for kind in (*layout.signals, *told)}.values())
+            more += rotor_signals(sum(frame.rotor_count for frame in self.team.airframes))
+        return tuple({kind.name: kind for kind in (*layout.signals, *more)}.values())
 
 
 def build(scenario: Scenario) -> Built:
@@ -130,7 +130,7 @@ def assembled(
         happenings=tuple(_instant(it) for it in happenings if isinstance(it, said.Poke | said.Cut)),
         disturbances=Disturbances.of(happenings, scenario.parts, scenario.duration),
         elements=build_elements(scenario.spec, scenario.parts) if elements is None else elements,
-        noise=scenario.spec.noise,
+        noise=said.Noise() if scenario.controller.sees == "truth" else scenario.spec.noise,
         control_times=_control_times(scenario),
         step=scenario.spec.loop.step,
         duration=scenario.duration,

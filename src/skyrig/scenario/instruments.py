@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from skyrig.scenario.crosschecks import controller_of
 from skyrig.scenario.mechanisms import RigParts
 from skyrig.scenario.sentences import refuse
+from skyrig.sensing.estimator import needs
 from skyrig.sensing.sensor import TEAM, Carrier, sensors_of
 
 
@@ -23,3 +25,7 @@ def check_sensors(spec: Any, parts: RigParts, where: str) -> None:
         if fault is not None:
             field, sentence = fault
             raise refuse(where, f"sensors.{name}.{field}".rstrip("."), sentence)
+    if controller_of(spec).sees == "estimate":
+        missing = needs(sensors_of(spec), bool(parts.loads))
+        if missing is not None:
+            raise refuse(where, "controller.sees", f"must not be 'estimate' without {missing}")

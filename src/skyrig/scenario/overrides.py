@@ -59,7 +59,7 @@ def overridden(
 def cut_short(values: Mapping[str, Any], duration: float) -> tuple[dict[str, Any], tuple[str, ...]]:
     """A copy of `values` that ends at `duration` (s), without what happens later, and what was left out."""
     kept: list[Any] = []
-    told: list[str] = []
+    notes: list[str] = []
     listed: Any = values.get("happenings")
     for i, happening in enumerate(listed if isinstance(listed, list) else ()):
         time, until = _time(happening, "time", 0.0), _time(happening, "until", None)
@@ -68,14 +68,16 @@ def cut_short(values: Mapping[str, Any], duration: float) -> tuple[dict[str, Any
             continue
         what = f"happenings[{i}] ({happening.get('type')} at {time:g} s)"
         if time >= duration:
-            told.append(f"{what} is left out: the flight ends at {duration:g} s.")
+            notes.append(f"{what} is left out: the flight ends at {duration:g} s.")
             continue
         if until is not None and until > duration:
-            told.append(f"{what} lasts until the end: the flight ends at {duration:g} s, before {until:g} s.")
+            notes.append(
+                f"{what} lasts until the end: the flight ends at {duration:g} s, before {until:g} s."
+            )
             happening = {**happening, "until": None}
         kept.append(happening)
     changed = {**values, "duration": duration}
-    return (changed | {"happenings": kept} if told else changed), tuple(told)
+    return (changed | {"happenings": kept} if notes else changed), tuple(notes)
 
 
 def _time(happening: Any, field: str, otherwise: float | None) -> float | None:

@@ -21,7 +21,9 @@ MOST_BYTES = 256_000
 MOST_VALUES = 50_000
 MOST_DEPTH = 24
 LARGEST = 1e6
-"""No quantity in a scenario is larger, whatever its unit."""
+"""No quantity in a scenario is larger, whatever its unit..."""
+LARGER = ("seed", "modulus")
+"""...but for these, which have limits of their own."""
 
 
 def read_text(path: Path) -> str:
@@ -120,5 +122,5 @@ def _items(values: Mapping[Any, object], where: str, steps: list[str | int]) -> 
 def _check_size(value: int | float, where: str, steps: list[str | int]) -> None:
     if isinstance(value, float) and not math.isfinite(value):
         raise refuse(where, dotted(steps), f"must be a finite number, not {value}")
-    if abs(value) > LARGEST and steps != ["seed"]:
+    if abs(value) > LARGEST and steps[-1] not in LARGER:
         raise refuse(where, dotted(steps), f"must be at most {LARGEST:g} in size, not {shown(value)}")

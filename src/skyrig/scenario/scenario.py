@@ -157,8 +157,8 @@ class Scenario:
             The scenario, and a sentence on each happening that was left out or cut short.
         """
         given = {key: value for key, value in (changes or {}).items() if key != "duration"}
-        values, told = cut_short(overridden(self.values, given, self.parts.count, self.where), duration)
-        return Scenario.from_dict(values, self.where, like=self), told
+        values, notes = cut_short(overridden(self.values, given, self.parts.count, self.where), duration)
+        return Scenario.from_dict(values, self.where, like=self), notes
 
     def to_yaml(self) -> str:
         """The whole scenario as YAML, defaults written out; reading it gives the same scenario."""
@@ -226,8 +226,8 @@ def _modelled(values: dict[str, Any], model: dict[str, Any], parts: RigParts, wh
     place = f"{where}: controller.model"
     try:
         changes = {f"rig.{path}": value for path, value in _flat(model).items()}
-        told = parse(overridden(values, changes, parts.count, place), place)
-        believed = told.rig.parts(Place(place))
+        known = parse(overridden(values, changes, parts.count, place), place)
+        believed = known.rig.parts(Place(place))
     except InputError as error:
         text = str(error)
         raise InputError(text if text.startswith(where) else f"{place}: {text}") from None

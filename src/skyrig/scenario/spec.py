@@ -59,6 +59,10 @@ class Controller(Part, frozen=True, kw_only=True):
     ] = {}
     factors: Annotated[Factors, unit("", "What the controller believes, in shares of the truth")] = Factors()
     held: Annotated[list[Held] | None, unit("", "Inputs of the open-loop controller")] = None
+    sees: Annotated[
+        Literal["noisy", "truth", "estimate"],
+        unit("", "The truth with the scenario's noise, the truth itself, or what sensors and filters tell"),
+    ] = "noisy"
     own: Annotated[Own | None, unit("", "Whose own controller flew instead; written by flights")] = None
 
 

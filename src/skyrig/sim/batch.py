@@ -16,9 +16,10 @@ from jax.typing import ArrayLike
 from jaxtyping import Array
 
 from skyrig.algebra import as_jax
+from skyrig.sim.driver import LoopState, Nothing, Steady, drive
 from skyrig.sim.log import Log
 from skyrig.sim.plant import Effort, Plant
-from skyrig.sim.stepping import step
+from skyrig.sim.schedule import Even
 
 CHUNK = 64
 """Flights flown together; more leave the processor's cache."""
@@ -46,12 +47,9 @@ def advance(
     """Advance one rig or a batch by `steps` steps of `dt` (s), an effort held; final states and logs."""
     plant = Plant(rig, integrator=rig.integrator)
     begin = plant.start(state)
-
-    def one(index, carry):
-        return step(plant, index * dt, carry[0], effort, dt, carry[1], index)
-
-    end, log = jax.lax.fori_loop(0, steps, one, (begin, Log.empty(plant, begin, max_events)))
-    return end.rig, log
+    carry = LoopState(begin, None, Log.empty(plant, begin, max_events), None)
+    end = drive(plant, Steady(effort), Even(dt), carry, Nothing(), steps)
+    return end.state.rig, end.log
 
 
 @partial(jax.jit, static_argnames=("max_events", "chunk"))

@@ -16,37 +16,23 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from skyrig.contacts import Outlines
+from skyrig.control.actuators import Actuators
 from skyrig.control.interface import Target, targets
 from skyrig.elements.pushes import picked
+from skyrig.hulls import Outlines
 from skyrig.planning import Sample
+from skyrig.sim.driver import LoopState, Nothing, Stepped, drive
 from skyrig.sim.kernel import in_one_kernel
 from skyrig.sim.log import Log
 from skyrig.sim.pilot import Autopilot, Memory, Surroundings, effort
-from skyrig.sim.plant import Plant, PlantState
-from skyrig.sim.schedule import Acts
-from skyrig.sim.statistics import ReferencePoint, Statistics
-from skyrig.sim.stepping import choose, step, when
+from skyrig.sim.plant import Effort, Plant, PlantState
+from skyrig.sim.running import ReferencePoint
+from skyrig.sim.schedule import Acts, Plan, Turn
+from skyrig.sim.statistics import Statistics
+from skyrig.sim.stepping import choose
 
 ROOM = 16
 """Room for events in one step; a flight with more is told as `LOG_FULL`."""
-
-
-class Slots(eqx.Module):
-    """The steps between ticks: (ticks, slots, batch or 1) in every array but `count`; NumPy's or JAX's."""
-
-    count: Any
-    """(ticks,) how many of the slots are in use after each tick."""
-    dt: Any
-    """Length of each step (s); negative where a flight has none."""
-    time: Any
-    """At its end (s)."""
-    around: Any
-    """Row of what is around that holds during it."""
-    fresh: Any
-    """Whether it is the first after the inputs changed."""
-    act: Any
-    """Row of what happens at its end, or -1."""
 
 
 class Batch(eqx.Module):
@@ -56,13 +42,13 @@ class Batch(eqx.Module):
     autopilot: Autopilot
     around: Surroundings
     """Each field (rows, ..., batch or 1)."""
-    happenings: Acts
+    acts: Acts
     shapes: Outlines
     """What bodies look like and where they may be, the batch (or 1) last."""
 
 
 class Ticks(eqx.Module):
-    """Ticks in a row, and the steps that follow each."""
+    """Ticks in a row, and the steps that follow each: (ticks, steps, ..., batch or 1), NumPy's or JAX's."""
 
     times: Any
     """(ticks,) s."""
@@ -72,18 +58,70 @@ class Ticks(eqx.Module):
     """The vehicles', (ticks, batch or 1, n, ...)."""
     target: Target | None
     """What comes of the references; None to prepare them a stretch at a time."""
-    slots: Slots
+    count: Any
+    """(ticks,) steps after each tick."""
+    steps: Turn
+    """What they are; of no length where a flight has none."""
+    fresh: Any
+    """Whether each is the first after the inputs changed."""
     wanted: ReferencePoint
-    """At the end of every slot, (ticks, slots, ..., batch or 1)."""
+    """Where bodies shall be at the end of each."""
 
 
-class Carry(eqx.Module):
-    """Where a batch is between two ticks."""
+class Decided(eqx.Module):
+    """A pilot between two ticks: what it decided is held, through what is around."""
 
-    state: PlantState
-    memory: Memory
-    statistics: Statistics
-    log: Log
+    actuators: Actuators
+    around: Surroundings
+
+    def __call__(
+        self, plant: Plant, memory: Memory, state: PlantState, turn: Turn, going: Any, branch: Any
+    ) -> tuple[Memory, Effort]:
+        """The memory as it is, and what comes of its command."""
+        around = _around(self.around, turn.hold, plant.like(state).shape)
+        return memory, effort(self.actuators, memory, around)
+
+
+class Summed(Nothing):
+    """The reducer that keeps statistics of a batch of flights; steps in front of its arrays, flights last."""
+
+    shapes: Outlines
+    """What bodies look like and where they may be."""
+    wanted: ReferencePoint
+    """Where bodies shall be at the end of each step."""
+    fresh: Any
+    """Whether each step is the first after the inputs changed."""
+    first: Array
+    """Whether the first step is the flight's first instant."""
+
+    def going(self, kept: Statistics) -> Array:
+        """Flights that go on."""
+        return kept.alive
+
+    def __call__(
+        self, kept: Statistics, plant: Plant, pilot: Any, stepped: Stepped
+    ) -> tuple[Statistics, Log]:
+        """The statistics after one more step, and an empty log."""
+        number, turn, acts, state, effort, memory, log = stepped
+        later = ~(self.first & (number == 0))
+        dt = jnp.where(kept.alive, turn.dt, -1.0)
+        end = turn.time + jnp.maximum(turn.dt, 0.0)
+        table = None if acts is None else acts.switch.get("cut")
+        cut = None if table is None else (table, turn.act, (turn.act >= 0) & kept.alive)
+        kept, log = kept.noted(log, turn.time, later, cut)
+        signals = plant.rig.signals(end, state.rig, plant.loads(end, state, effort))
+        kept = kept.stepped(
+            plant.bodies(state),
+            signals,
+            jax.tree.map(lambda leaf: leaf[number], self.wanted),
+            self.shapes,
+            dt,
+            end,
+            memory.made.saturated,
+            self.fresh[number],
+            log.trouble,
+        )
+        return choose(later, kept, kept.begun(signals)), log
 
 
 STRETCH = 64
@@ -108,101 +146,59 @@ def fly_batch(batch: Batch, state: PlantState, ticks: Ticks, noise: Callable[[in
         if now.target is None:
             # by itself: together with the flight it would take twice as long to compile
             made = _prepared(batch.autopilot.controller, now.payload, now.vehicles)
-            now = Ticks(now.times, None, None, made, now.slots, now.wanted)
+            now = Ticks(now.times, None, None, made, now.count, now.steps, now.fresh, now.wanted)
         count = min(STRETCH, len(ticks.times) - start)
         carry = _flown(batch, carry, now, noise(count), np.int32(count), np.bool_(start == 0))
-    return carry.statistics
+    return carry.kept
 
 
 _prepared = jax.jit(targets)
 
 
 @jax.jit
-def _begun(batch: Batch, state: PlantState, wanted: ReferencePoint) -> Carry:
+def _begun(batch: Batch, state: PlantState, wanted: ReferencePoint) -> LoopState:
     plant = batch.plant
     statistics = Statistics.empty(plant, state, wanted)
-    return Carry(state, batch.autopilot.begin(plant, state), statistics, Log.empty(plant, state, ROOM))
+    return LoopState(state, batch.autopilot.begin(plant, state), Log.empty(plant, state, ROOM), statistics)
 
 
 @jax.jit
 def _flown(
-    batch: Batch, carry: Carry, ticks: Ticks, shake: Array | None, count: Array, first: Array
-) -> Carry:
+    batch: Batch, carry: LoopState, ticks: Ticks, shake: Array | None, count: Array, first: Array
+) -> LoopState:
     """A stretch of `count` ticks, the flight's `first` or a later one."""
 
-    def tick(index: Array, carry: Carry) -> Carry:
+    def tick(index: Array, carry: LoopState) -> LoopState:
         now = jax.tree.map(lambda leaf: jax.lax.dynamic_index_in_dim(leaf, index, keepdims=False), ticks)
         numbers = None if shake is None else jnp.moveaxis(shake[:, index], 0, -1)
-        around = _around(batch, carry, now.slots.around[0])
-        given = (batch, carry, now, numbers, around)
-        memory = in_one_kernel(now.slots.count >= 0, _decided, *given)
-
-        def one(slot: Array, carry: Carry) -> Carry:
-            own = Slots(now.slots.count, *(leaf[slot] for leaf in jax.tree.leaves(now.slots)[1:]))
-            due = jax.tree.map(lambda leaf: leaf[slot], now.wanted)
-            return _slot(batch, carry, own, due, ~first | (index + slot > 0))
-
-        carry = Carry(carry.state, memory, carry.statistics, carry.log)
-        return jax.lax.fori_loop(0, now.slots.count, one, carry)
+        memory = in_one_kernel(now.count >= 0, _decided, batch, carry, now, numbers)
+        it = now.steps
+        plan = Plan(it.time, it.dt, it.hold, it.act, None, batch.acts)
+        keep = Summed(batch.shapes, now.wanted, now.fresh, first & (index == 0))
+        return drive(
+            batch.plant,
+            Decided(batch.autopilot.actuators, batch.around),
+            plan,
+            carry._replace(memory=memory),
+            keep,
+            now.count,
+        )
 
     return jax.lax.fori_loop(0, count, tick, carry)
 
 
-def _decided(batch: Batch, carry: Carry, now: Ticks, shake: Array | None, around: Surroundings) -> Memory:
+def _decided(batch: Batch, carry: LoopState, now: Ticks, shake: Array | None) -> Memory:
     """The memory after a tick of the flights that go on."""
     assert now.target is not None
-    told = (now.times, now.target, shake)
-    decided = batch.autopilot.decide(batch.plant, carry.memory, carry.state, told, around)
-    return choose(carry.statistics.alive, decided, carry.memory)
+    known = (now.times, now.target, shake)
+    around = _around(batch.around, now.steps.hold[0], batch.plant.like(carry.state).shape)
+    decided = batch.autopilot.decide(batch.plant, carry.memory, carry.state, known, around)
+    return choose(carry.kept.alive, decided, carry.memory)
 
 
-def _slot(batch: Batch, carry: Carry, slot: Slots, wanted: ReferencePoint, later: Array) -> Carry:
-    """One step of every flight that has one here."""
-    plant = batch.plant
-    state, memory, statistics, log = carry.state, carry.memory, carry.statistics, carry.log
-    around = _around(batch, carry, slot.around)
-    dt = jnp.where(statistics.alive, slot.dt, -1.0)
-    held = effort(batch.autopilot.actuators, memory, around)
-    start = slot.time - jnp.maximum(slot.dt, 0.0)
-    state, log = step(plant, start, plant.engaged(state, held), held, dt, log, 0)
-    statistics, log = statistics.noted(log, start, later)
-    signals = plant.rig.signals(slot.time, state.rig, plant.loads(slot.time, state, held))
-    statistics = statistics.stepped(
-        plant.bodies(state),
-        signals,
-        wanted,
-        batch.shapes,
-        dt,
-        slot.time,
-        memory.made.saturated,
-        slot.fresh,
-        log.trouble,
-    )
-    statistics = choose(later, statistics, statistics.begun(signals))
-    # what happens at the end of a step comes before the tick at that instant, as in `drive`
-    acts = (slot.act >= 0) & statistics.alive
-
-    def happen(pair: tuple[PlantState, Statistics]) -> tuple[PlantState, Statistics]:
-        state, statistics = pair
-        done = batch.happenings.done(
-            plant.rig, state.rig, lambda table: picked(table, jnp.maximum(slot.act, 0))
-        )
-        cut = batch.happenings.switch.get("cut")
-        gone = (
-            jnp.zeros_like(statistics.taut) if cut is None else picked(cut, jnp.maximum(slot.act, 0)) & acts
-        )
-        state = PlantState(choose(acts, done, state.rig), state.rotors, state.memories)
-        return state, statistics.cut(gone, slot.time)
-
-    state, statistics = when(jnp.any(acts), happen, (state, statistics))
-    return Carry(state, memory, statistics, log)
-
-
-def _around(batch: Batch, carry: Carry, index: Array) -> Surroundings:
-    shape = batch.plant.like(carry.state).shape
-
+def _around(table: Surroundings, index: Array, shape: tuple[int, ...]) -> Surroundings:
     def held(table: Array) -> Array:
         own = picked(table, jnp.maximum(index, 0))
         return jnp.broadcast_to(own, (*own.shape[:-1], *shape))
 
-    return jax.tree.map(held, batch.around)
+    return jax.tree.map(held, table)

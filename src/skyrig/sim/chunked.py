@@ -58,10 +58,15 @@ class Chunks:
         pilot: Who flies it.
         keep: Whether all steps are kept, for `record`.
         tick: Where in the flight it begins, its state being the job's.
+        after: What another one had come to, its `carried`, to go on from instead.
     """
 
-    def __init__(self, job: Job, pilot: Pilot, keep: bool = True, tick: int = 0) -> None:
+    def __init__(
+        self, job: Job, pilot: Pilot, keep: bool = True, tick: int = 0, after: Numbers | None = None
+    ) -> None:
         self.job, self.pilot, self.keep = job, pilot, keep
+        self.fresh = after is None
+        """Whether it is a flight's beginning."""
         self.since = tick
         self.logs: list[tuple[int, Log]] = []
         self.trouble = False
@@ -86,8 +91,8 @@ class Chunks:
         self._table = np.empty((self._cursor.count - self._first if keep else 0, self._row.width), real)
         begin, fixed = begun(carry, job.state), packed(constants)
         self._packs, self._look = (fixed, begin), None
-        self._constants, self._now = fixed.rows, begin.rows
-        self._numbers = begin.rows
+        self._constants = fixed.rows
+        self._now = self._numbers = begin.rows if after is None else after
         self._fly = _program.ready(fixed, begin, self._part(*self._here))
 
     @property
@@ -115,6 +120,11 @@ class Chunks:
     def state(self) -> PlantState:
         """Where everything is now."""
         return jax.tree.map(as_jax, self._carry.unpack(self._numbers).state)
+
+    @property
+    def carried(self) -> Numbers:
+        """State and memory as one row, for another one to go on from."""
+        return self._numbers
 
     @property
     def memory(self) -> Memory:
@@ -192,7 +202,7 @@ class Chunks:
                 rows = np.concatenate([rows, np.repeat(whole.rows[-1:], missing, axis=0)])
             return Packed(rows, whole.layout)
 
-        fresh, count = self._start == self._first, steps.stop - steps.start
+        fresh, count = self.fresh and self._start == self._first, steps.stop - steps.start
         return Part(
             cut(self._plan, steps.start, STEPS),
             cut(self._ticks, ticks.start, TICKS),

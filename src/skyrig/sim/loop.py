@@ -55,7 +55,7 @@ class ClosedLoop(Recorded):
     """(K, k) what the rig's own drives were asked for."""
     made: tuple[Numbers, Numbers] = (np.zeros((0, 0)), np.zeros((0, 0, 3)))
     """Thrust (T, n) in N and moment (T, n, 3) in N m that rotors made at the end of every step."""
-    told: dict[str, Numbers] = field(default_factory=dict)
+    controller_signals: dict[str, Numbers] = field(default_factory=dict)
     """(K, n) each: what the controller says of itself, by name."""
 
     @property
@@ -135,19 +135,19 @@ def closed_loop(
         integrator=integrator,
         delay=delay,
     )
-    told = progress or (lambda time: None)
+    report = progress or (lambda time: None)
     if isinstance(controller, Controller | HeldCommands):
         chunks = Chunks(job, pilot)
         while not (chunks.done or chunks.trouble):
             chunks.fly()
-            told(chunks.time)
+            report(chunks.time)
         return flown_so_far(chunks)
     stepper = Stepper(job, pilot)
     while not (stepper.done or stepper.trouble):
         tick = stepper.tick
         wanted = looks(pilot.target, tick)
         stepper.give(answer(controller, float(job.ticks[tick]), wanted, stepper.seen))
-        told(stepper.time)
+        report(stepper.time)
     return flown_so_far(stepper)
 
 
@@ -164,11 +164,12 @@ def flown_so_far(*legs: Chunks | Stepper) -> ClosedLoop:
     log = _joined([log for leg in legs for log in leg.logs])
     if any(leg.trouble for leg in legs):
         raise_troubles(log, times, bodies)
-    found = events_of(job.plant.rig, job.state.rig, log, times, job.planned.happenings, bodies)
+    start = job.state.rig if legs[0].fresh else None
+    found = events_of(job.plant.rig, start, log, times, job.planned.happenings, bodies)
     hold = np.asarray(job.planned.plan.hold)[:count]
     _, first = np.unique(hold, return_index=True)
     # row 0 has no length and comes before the first step; both see the same command
-    seen, command, made, told = jax.tree.map(lambda leaf: leaf[first], record.pilot)
+    seen, command, made, own = jax.tree.map(lambda leaf: leaf[first], record.pilot)
     present = np.asarray(made.rotors).shape[1]
     return ClosedLoop(
         times=times,
@@ -187,7 +188,7 @@ def flown_so_far(*legs: Chunks | Stepper) -> ClosedLoop:
         saturated=made.saturated.sum(1) / present,
         drives=command.drives,
         made=(np.asarray(record.thrust), np.asarray(record.moment).swapaxes(1, 2)),
-        told={name: np.asarray(value) for name, value in told.items()},
+        controller_signals={name: np.asarray(value) for name, value in own.items()},
     )
 
 
@@ -196,17 +197,17 @@ def _record_of(legs: Sequence[Chunks | Stepper]) -> Record:
     records = [leg.record() for leg in legs]
     if len(records) == 1:
         return records[0]
-    told = {name: value for it in records for name, value in it.pilot[-1].items()}
+    known = {name: value for it in records for name, value in it.pilot[-1].items()}
 
-    def all_told(record: Record) -> Record:
+    def completed(record: Record) -> Record:
         rows = len(record.thrust)
         missing = {
             name: np.full((rows, *value.shape[1:]), False if value.dtype == bool else np.nan)
-            for name, value in told.items()
+            for name, value in known.items()
         }
         return eqx.tree_at(lambda it: it.pilot[-1], record, {**missing, **record.pilot[-1]})
 
-    return jax.tree.map(lambda *parts: np.concatenate(parts), *map(all_told, records))
+    return jax.tree.map(lambda *parts: np.concatenate(parts), *map(completed, records))
 
 
 def _joined(logs: list[tuple[int, Log]]) -> Log:

@@ -20,7 +20,8 @@ from skyrig.elements import Element, Pushes
 from skyrig.errors import InputError
 from skyrig.programs import Program
 from skyrig.rigs.protocol import Wrench
-from skyrig.sim.driver import Held, Record, _happen, _record, _row, drive, drive_packed, record_packing
+from skyrig.sim.derivative import fly_plan
+from skyrig.sim.driver import Held, Record, drive_packed, happened, record_of, record_packing, row_of
 from skyrig.sim.events import Event, raise_troubles
 from skyrig.sim.log import Log
 from skyrig.sim.plant import Effort, Plant, PlantState
@@ -185,7 +186,7 @@ _fly = Program(_fly_plan, lambda plant, state, pilot, plan, room: (room, 0))
 
 @eqx.filter_jit
 def _fly_traced(plant: Plant, state: PlantState, pilot: Held, plan: Plan, room: Log):
-    flown = drive(plant, state, pilot, plan, room)
+    flown = fly_plan(plant, state, pilot, plan, room)
     return flown.states, flown.record, flown.log, flown.times_shift
 
 
@@ -235,11 +236,11 @@ def _side_steps(plant: Plant, states: Any, pilot: Held, plan: Plan, index: Array
 
     def one(index, dt):
         following = index + 1
-        state = _row(states, index)
+        state = row_of(states, index)
         act, t = plan.act[following], plan.time[following]
-        state = choose(act >= 0, _happen(plant, state, plan, jnp.maximum(act, 0)), state)
+        state = choose(act >= 0, happened(plant, state, plan.acts, jnp.maximum(act, 0)), state)
         effort = pilot.held(None, plan.hold[following])
         state, _ = one_step(plant, t, state, effort, dt, Log.empty(plant, state, 8), following)
-        return _record(plant, t + dt, state, effort)
+        return record_of(plant, t + dt, state, effort)
 
     return jax.lax.map(lambda pair: one(*pair), (index, dt.astype(plan.dt.dtype)))

@@ -7,6 +7,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from skyrig.algebra import computed_once, multiply, turn_by
@@ -15,7 +16,7 @@ from skyrig.control.interface import Command, Controller, Measurement, Noise
 from skyrig.rigs.bodies import Bodies
 from skyrig.sim.packing import Packed
 from skyrig.sim.plant import Effort, Plant, PlantState
-from skyrig.sim.schedule import Plan
+from skyrig.sim.schedule import Turn
 from skyrig.sim.stepping import choose
 
 
@@ -84,7 +85,7 @@ class Autopilot(eqx.Module):
     controller: Controller
     actuators: Actuators
     noise: Noise
-    period: Float[Array, ""]
+    period: Float[Array, ""] | Float[np.ndarray, ""]
     """Between ticks (s)."""
     delay: int = eqx.field(static=True, default=0, kw_only=True)
     """Whole control periods that pass between a measurement and the command it led to."""
@@ -191,26 +192,18 @@ class Pilot(Autopilot):
         return Packed.of(self.begin(plant, state), plant.like(state).dtype)
 
     def __call__(
-        self,
-        plant: Plant,
-        memory: Packed,
-        state: PlantState,
-        plan: Plan,
-        index: Array,
-        first: Any,
-        branch: Any,
+        self, plant: Plant, memory: Packed, state: PlantState, turn: Turn, going: Any, branch: Any
     ) -> tuple[Packed, Effort]:
         """The effort of the coming step, the controller's command renewed where one of its ticks falls."""
         assert self.ticks is not None and self.intervals is not None
-        tick = plan.tick[index]
-        around = self.intervals.row(plan.hold[index])
+        around = self.intervals.row(turn.hold)
         # the row is taken out here: a branch that carried all rows would be too large for one kernel
-        now = self.ticks.row(jnp.maximum(tick, 0))
+        now = self.ticks.row(jnp.maximum(turn.tick, 0))
 
         def decided(memory: Packed) -> Packed:
             return memory.changed(lambda tree: self.decide(plant, tree, state, now, around))
 
-        memory = branch(first & (tick >= 0), decided, memory)
+        memory = branch(going & (turn.tick >= 0), decided, memory)
         return memory, effort(self.actuators, memory.tree(), around)
 
     def held(self, memory: Packed, interval: Array) -> Effort:

@@ -14,7 +14,7 @@ from skyrig.algebra import total
 from skyrig.elements.around import Around
 from skyrig.elements.element import Element
 from skyrig.rigs.bodies import Bodies
-from skyrig.rigs.protocol import Hybrid, Loads, Watch, added
+from skyrig.rigs.protocol import Hybrid, Loads, Solid, Watch, added
 from skyrig.sim.motors import Motors
 
 
@@ -64,10 +64,17 @@ class Plant(eqx.Module):
         """Whether the rig has guards, so that events must be looked for."""
         return isinstance(self.rig, Hybrid)
 
+    @property
+    def solids(self) -> tuple[Solid, ...]:
+        """What is in the way."""
+        found = (element.solid() for element in self.elements.values())
+        return tuple(it for it in found if it is not None)
+
     def start(self, rig_state: Any) -> PlantState:
         """Everything at a flight's start, the rig being at `rig_state`."""
         if not self.elements and self.motors is None:
             return PlantState(rig_state, None, {})
+        rig_state = self.rig.laid(rig_state, self.solids)
         bodies = self.rig.bodies(rig_state)
         memories = {name: element.start(bodies) for name, element in self.elements.items()}
         rotors = None
@@ -120,18 +127,18 @@ class Plant(eqx.Module):
             bodies, around = self.bodies(state), self._around(t, state, effort, thrust)
             for name, element in self.elements.items():
                 wrenches = added(wrenches, element.loads(t, bodies, state.memories[name], around))
-        return Loads(thrust, moment, wrenches, effort.drives)
+        return Loads(thrust, moment, wrenches, effort.drives, self.solids)
 
     def signals(self, t: ArrayLike, state: PlantState, effort: Effort, loads: Loads) -> dict[str, Array]:
         """What the rig and the elements tell, (count, *batch) each."""
-        told = self.rig.signals(t, state.rig, loads)
+        found = self.rig.signals(t, state.rig, loads)
         if self.motors is not None and state.rotors is not None and effort.rotors is not None:
-            told |= self.motors.signals(state.rotors, self.motors.speeds(effort.rotors))
+            found |= self.motors.signals(state.rotors, self.motors.speeds(effort.rotors))
         if self.elements:
             bodies, around = self.bodies(state), self._around(t, state, effort, loads.thrust)
             for name, element in self.elements.items():
-                told |= element.signals(t, bodies, state.memories[name], around)
-        return told
+                found |= element.signals(t, bodies, state.memories[name], around)
+        return found
 
     def _around(self, t: ArrayLike, state: PlantState, effort: Effort, thrust: Array) -> Around:
         """The world as elements see it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -49,19 +49,53 @@ class Cut:
     """Where along an elastic cable, from 0 at the hook to 1 at the payload."""
 
 
-class Plan(eqx.Module):
-    """A flight's steps, in NumPy until they are flown; padding steps have a negative length."""
+class Turn(NamedTuple):
+    """One step of a plan."""
 
-    time: Float[Any, " steps"]
+    time: Any
+    """When it begins (s)."""
+    dt: Any
+    """How long it is (s); negative for none."""
+    hold: Any = None
+    """Row of what is held over it."""
+    act: Any = None
+    """Row of the happenings at its start, or -1; None where there never are any."""
+    tick: Any = None
+    """Which of the controller's ticks it begins with, or -1."""
+
+
+class Plan(eqx.Module):
+    """A flight's steps, in NumPy until flown; padding steps have a negative length. Flights are last."""
+
+    time: Float[Any, "steps *batch"]
     """When each step begins (s)."""
-    dt: Float[Any, " steps"]
-    hold: Int[Any, " steps"]
+    dt: Float[Any, "steps *batch"]
+    hold: Int[Any, "steps *batch"]
     """Row of what is held over each step."""
-    act: Int[Any, " steps"]
+    act: Int[Any, "steps *batch"]
     """Row of the happenings at the start of each step, or -1."""
-    tick: Int[Any, " steps"]
-    """Which of the controller's ticks the step begins with, or -1."""
+    tick: Int[Any, " steps"] | None
+    """Which of the controller's ticks the step begins with, or -1; None where nobody asks."""
     acts: Acts
+
+    def at(self, index: Any) -> Turn:
+        """One of its steps."""
+        columns = (self.time, self.dt, self.hold, self.act, self.tick)
+        return Turn(*(None if column is None else column[index] for column in columns))
+
+
+class Even(eqx.Module):
+    """Steps of the same length without anything happening between them."""
+
+    dt: Any
+    """s."""
+    first: Any = 0
+    """Number of the first, counted from the flight's start."""
+    acts: None = None
+
+    def at(self, index: Any) -> Turn:
+        """One of its steps."""
+        return Turn((self.first + index) * self.dt, self.dt)
 
 
 class Acts(eqx.Module):

@@ -7,60 +7,22 @@ them; times without tension begin and end with the events inside steps.
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array
 
-from skyrig.algebra import dot, multiply
-from skyrig.contacts import NONE, Outlines, may_touch, touching, vehicles_apart
+from skyrig.contacts import NONE, may_touch, touching, vehicles_apart
+from skyrig.elements.pushes import picked
+from skyrig.hulls import Outlines
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.layout import carried
 from skyrig.sim.events import REARM
 from skyrig.sim.log import OK, Log
 from skyrig.sim.plant import Plant, PlantState
+from skyrig.sim.running import ReferencePoint, Running, angle, distance, least_apart, total_of
 from skyrig.sim.stepping import choose, when
-
-
-class ReferencePoint(eqx.Module):
-    """Where bodies shall be at the end of a step, for their errors; None where nothing is wanted."""
-
-    position: Any
-    """(3, *batch) of the payload (m)."""
-    attitude: Any
-    """(4, *batch) of the payload; None for a point mass."""
-    vehicles: Any
-    """(3, n, *batch) of the vehicles (m)."""
-
-
-class Running(eqx.Module):
-    """How a number went: (*shape, batch)."""
-
-    area: Array
-    """Its integral over time, or its square's."""
-    last: Array
-    peak: Array
-    peak_time: Array
-
-    @staticmethod
-    def empty(like: Array) -> Running:
-        """Nothing yet."""
-        zero = jnp.zeros_like(like)
-        return Running(zero, zero, zero - jnp.inf, zero)
-
-    def then(self, value: Array, dt: Array, time: Array, squared: bool) -> Running:
-        """With the value `dt` (s) later, at `time`."""
-        old, new = (self.last**2, value**2) if squared else (self.last, value)
-        higher = value > self.peak
-        return Running(
-            self.area + dt * (old + new) / 2,
-            value,
-            jnp.where(higher, value, self.peak),
-            jnp.where(higher, time, self.peak_time),
-        )
 
 
 class Statistics(eqx.Module):
@@ -178,7 +140,7 @@ class Statistics(eqx.Module):
         flown = self.alive & (dt >= 0)
         pull = signals.get("cable.tension", self.tension.last)
         busy = jnp.where(fresh, saturated.any(0), self.busy)
-        finite = jnp.isfinite(functools.reduce(jnp.add, [_total(it).sum(0) for it in bodies.values()]))
+        finite = jnp.isfinite(functools.reduce(jnp.add, [total_of(it).sum(0) for it in bodies.values()]))
         bad = jnp.where(finite, trouble, -1)
         still = jnp.maximum(dt, 0.0)
         taut = signals.get("cable.taut", self.taut)
@@ -214,13 +176,13 @@ class Statistics(eqx.Module):
             time=time + jnp.zeros_like(self.time),
             position=None
             if wanted.position is None
-            else tracked(self.position, _apart(payload.position, wanted.position)),
+            else tracked(self.position, distance(payload.position, wanted.position)),
             attitude=None
             if wanted.attitude is None
-            else tracked(self.attitude, _angle(wanted.attitude, payload.attitude)),
+            else tracked(self.attitude, angle(wanted.attitude, payload.attitude)),
             vehicles=None
             if wanted.vehicles is None
-            else tracked(self.vehicles, _apart(vehicles.position, wanted.vehicles)),
+            else tracked(self.vehicles, distance(vehicles.position, wanted.vehicles)),
             tension=self.tension.then(pull, still, time, False),
             tension_least=jnp.minimum(self.tension_least, pull),
             taut=self.taut,
@@ -233,7 +195,7 @@ class Statistics(eqx.Module):
             busy=busy,
             busy_time=self.busy_time + still * busy,
             any_time=self.any_time + still * busy.any(0),
-            closest=jnp.minimum(self.closest, _least(apart)),
+            closest=jnp.minimum(self.closest, least_apart(apart)),
             contact=contact,
             contact_time=contact_time,
             places=places,
@@ -249,13 +211,17 @@ class Statistics(eqx.Module):
             lambda it: (it.taut, it.since, it.slack), self, (taut, 0 * self.since, 0 * self.slack)
         )
 
-    def noted(self, log: Log, start: Array, later: Array) -> tuple[Statistics, Log]:
-        """With what the log of one step says, and the log empty again.
+    def noted(
+        self, log: Log, start: Array, later: Array, cut: tuple[Array, Array, Array] | None = None
+    ) -> tuple[Statistics, Log]:
+        """With what was cut at a step's start and what the log of it says, and the log empty again.
 
         Args:
             log: Events of the step.
             start: When the step began (s).
             later: False for the flight's first instant, in which a taut cable is no event.
+            cut: Tables (rows, cables, batch or 1) of cables that are cut, the row of each flight, and the
+                flights to which it happens.
         """
 
         def one(row: Array, statistics: Statistics) -> Statistics:
@@ -283,12 +249,17 @@ class Statistics(eqx.Module):
 
         def all_rows(pair: tuple[Statistics, Log]) -> tuple[Statistics, Log]:
             statistics, log = pair
-            statistics = jax.lax.fori_loop(0, log.count.max(), one, statistics)
+            if cut is not None:
+                table, row, due = cut
+                statistics = statistics.cut(picked(table, jnp.maximum(row, 0)) & due, start)
+            if log.reset is not None:
+                statistics = jax.lax.fori_loop(0, log.count.max(), one, statistics)
             return statistics, eqx.tree_at(lambda it: it.count, log, jnp.zeros_like(log.count))
 
-        if log.reset is None:
+        if log.reset is None and cut is None:
             return self, log
-        return when(jnp.any(log.count > 0), all_rows, (self, log))
+        some = jnp.any(log.count > 0)
+        return when(some if cut is None else some | jnp.any(cut[2]), all_rows, (self, log))
 
     def turned(self, tight: Array, loose: Array, time: Array) -> Statistics:
         """With cables gone taut (first) and slack (then) at `time` (s)."""
@@ -308,27 +279,3 @@ class Statistics(eqx.Module):
 def _height(bodies: dict[str, Bodies]) -> Array | None:
     """Of the payload (m)."""
     return bodies["payload"].position[2, 0] if "payload" in bodies else None
-
-
-def _total(bodies: Bodies) -> Array:
-    """A sum that is finite only if all is."""
-    parts = [leaf.sum(0) for leaf in (bodies.position, bodies.velocity, bodies.attitude, bodies.rate)]
-    return parts[0] + parts[1] + parts[2] + parts[3]
-
-
-def _apart(have: Array, wanted: Array) -> Array:
-    gap = have - wanted
-    return jnp.sqrt(dot(gap, gap))
-
-
-def _angle(wanted: Array, have: Array) -> Array:
-    """Angle of the single turn between attitudes (rad)."""
-    back = wanted * jnp.array([1.0, -1.0, -1.0, -1.0]).reshape(4, *[1] * (wanted.ndim - 1))
-    rest = multiply(jnp.broadcast_to(back, have.shape), have)
-    return 2 * jnp.arctan2(jnp.sqrt(dot(rest[1:], rest[1:])), jnp.abs(rest[0]))
-
-
-def _least(apart: Array) -> Array:
-    """Of the distances between two different vehicles (n, n, *batch) (m)."""
-    other = ~np.eye(apart.shape[0], dtype=bool).reshape(*apart.shape[:2], *[1] * (apart.ndim - 2))
-    return jnp.where(other, apart, jnp.inf).min((0, 1))

@@ -79,6 +79,7 @@ class Stepper:
     def __init__(self, job: Job, pilot: Pilot, keep: bool = True, tick: int = 0) -> None:
         self.job, self.pilot, self.keep = job, pilot, keep
         self.tick = self.since = tick
+        self.fresh = True
         self.tables: list[Numbers] = []
         self.logs: list[tuple[int, Log]] = []
         plan = job.planned.plan

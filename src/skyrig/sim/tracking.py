@@ -20,7 +20,7 @@ from skyrig.algebra import apply, as_jax, rotation_matrix
 from skyrig.control.interface import Controller
 from skyrig.errors import InputError
 from skyrig.planning import Reference
-from skyrig.sim.driver import Driven, drive
+from skyrig.sim.derivative import Driven, fly_plan
 from skyrig.sim.log import Log
 from skyrig.sim.pilot import Pilot
 from skyrig.sim.plant import Plant, PlantState
@@ -76,7 +76,7 @@ class Tracking(eqx.Module):
 
     def fly(self) -> Driven:
         """The flight itself."""
-        return drive(self.plant, self.state, self.pilot, self.plan, self.log)
+        return fly_plan(self.plant, self.state, self.pilot, self.plan, self.log)
 
     def cost(self, attitude: float = 0.0) -> Float[Array, ""]:
         """Mean over time of the squared distance from the reference (m^2).

@@ -9,9 +9,9 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from skyrig.errors import FlightDiverged, InputError
+from skyrig.errors import FlightDiverged
 from skyrig.flight.flight import Flight, FlightEvent
 from skyrig.flight.frames import Frames
 from skyrig.flight.rig import rig_data
@@ -20,8 +20,8 @@ from skyrig.scenario import Scenario
 from skyrig.studio.hands import Hands
 from skyrig.studio.history import History
 from skyrig.studio.judge import Judge
-from skyrig.studio.past import Moment, Past
-from skyrig.studio.telling import complain
+from skyrig.studio.past import Moment, Past, Undo
+from skyrig.studio.telling import reason
 
 if TYPE_CHECKING:
     from skyrig.scenario.build import Built
@@ -36,19 +36,6 @@ MOST_EVENTS = 400
 MOST_UNDONE = 50
 """Things done by hand that can be taken back."""
 EMPTY, COMPILING, READY, ENDED, BROKEN = "empty", "compiling", "ready", "ended", "broken"
-
-
-class Undo(NamedTuple):
-    """What was before somebody did something."""
-
-    what: str
-    """In a few words."""
-    time: float
-    """s."""
-    hands: Any
-    acts: list[Any]
-    clock: float
-    """When it was done, by the machine's clock (s)."""
 
 
 class Engine:
@@ -127,15 +114,11 @@ class Engine:
                 self._play_back(elapsed)
             else:
                 self._fly_on(elapsed)
-        except (FlightDiverged, InputError) as error:
-            self._stop(str(error))
         except Exception as error:  # the page must say so; the thread lives on for the next scenario
-            self._stop(f"The simulation stopped: {complain(error)}.")
+            message = reason(error, "The simulation stopped")
+            with self.lock:
+                self.playing, self.status, self.message = False, BROKEN, message
         return made
-
-    def _stop(self, message: str) -> None:
-        with self.lock:
-            self.playing, self.status, self.message = False, BROKEN, message
 
     def _make(self) -> None:
         """Build and compile what is wanted; what was there stays if that cannot be."""
@@ -152,10 +135,9 @@ class Engine:
             live = Live(built)
             first = live.start()
         except Exception as error:
-            known = isinstance(error, InputError)
-            told = str(error) if known else f"That cannot be flown: {complain(error)}."
+            message = reason(error, "That cannot be flown")
             with self.lock:
-                self.status, self.message = was, told
+                self.status, self.message = was, message
             return
         with self.lock:
             self._forget()
@@ -188,10 +170,8 @@ class Engine:
         status, message = READY, ""
         try:
             Live(built).advance(1)
-        except (FlightDiverged, InputError) as error:
-            status, message = BROKEN, str(error)
         except Exception as error:
-            status, message = BROKEN, f"The simulation cannot be compiled: {complain(error)}."
+            status, message = BROKEN, reason(error, "The simulation cannot be compiled")
         with self.lock:
             if number == self.number and self._wanted is None:
                 self.status, self.message = status, message or self.message

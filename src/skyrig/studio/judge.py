@@ -6,13 +6,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from skyrig.contacts import NONE, named
 from skyrig.flight.flight import FlightEvent
 from skyrig.flight.frames import Frames
 from skyrig.flight.limits import Limits
 from skyrig.flight.records import TEAM
 from skyrig.flight.rig import RigData
-from skyrig.flight.verdict import Outcome, Verdict, contacts_of, judge, outlines_of, place_of
+from skyrig.flight.verdict import Outcome, Verdict, judge, looked_on, outlines_of
 
 
 class Judge:
@@ -32,18 +31,16 @@ class Judge:
         times, team = frames.times, frames.bodies[TEAM]
         load = frames.bodies[self.rig.carried or TEAM]
         taut = np.asarray(frames.signals.get("cable.taut", np.zeros((len(times), 0), bool)), bool)
-        cuts = {event.index: event.time for event in events if event.kind == "cut"}
-        released = 0 < taut.shape[1] <= len(cuts)
-        since = -np.inf if self.rig.carried is None else max(cuts.values()) if released else np.inf
-        one = (load.position[:, 0], load.attitude[:, 0])
-        found = contacts_of(self._shape, one, team, taut, times > since)
-        holding = times[taut.any(axis=1)] if taut.shape[1] else times[:0]
-        self.held = float(holding[-1]) if len(holding) else self.held
-        hit = np.flatnonzero(found != NONE)
-        row = int(hit[0]) if len(hit) else len(times) - 1
-        contact = named(self.rig.count)[int(found[row])] if len(hit) else None
-        place = place_of(contact, one[0][row], team.position[row])
-        said = judge(
-            Outcome(float(times[-1]), contact, float(times[row]), place, self.held, released), self.limits
+        found = looked_on(
+            Outcome(0.0, held=self.held),
+            self._shape,
+            times,
+            (load.position[:, 0], load.attitude[:, 0]),
+            (team.position, team.attitude),
+            taut,
+            events,
+            self.rig.carried is not None,
         )
+        self.held = found.held
+        said = judge(found, self.limits)
         return None if said.flew else said

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
@@ -25,21 +24,15 @@ from skyrig.control.stepped import Told
 from skyrig.elements import Pushes
 from skyrig.flight.flight import FlightEvent
 from skyrig.flight.frames import Frames, Poses
-from skyrig.programs import Program, Shapes
 from skyrig.rigs.layout import carried
 from skyrig.runs.assembly import flight_events
 from skyrig.runs.closed import make_controller
-from skyrig.sim.driver import drive_packed, first_row
-from skyrig.sim.events import raise_troubles
-from skyrig.sim.log import LOG_FULL, OK, Log
-from skyrig.sim.packing import Packing
-from skyrig.sim.pilot import Autopilot, Noise, Pilot, Surroundings, resumed
-from skyrig.sim.plant import Plant, PlantState
-from skyrig.sim.preparation import Outside, of_arrays, plant_of
-from skyrig.sim.recorded import Track, events_of, tracks
-from skyrig.sim.schedule import Cut, Plan, Poke
+from skyrig.sim.chunked import Chunks
+from skyrig.sim.loop import flown_so_far
+from skyrig.sim.pilot import Autopilot, Noise, Pilot, Surroundings, shake_shape
+from skyrig.sim.preparation import Job, Outside, of_arrays, plant_of
+from skyrig.sim.schedule import Cut, Poke, schedule
 from skyrig.studio.aims import Aims
-from skyrig.studio.chunks import plan_of, step_times
 from skyrig.studio.hands import Hands
 from skyrig.vehicles.rotor_loss import alive, told
 
@@ -50,8 +43,6 @@ Numbers = npt.NDArray[np.float64]
 
 TICKS = 4
 """Most control ticks in a chunk."""
-ROOM = 64
-"""Room for events in a chunk."""
 
 
 class Live:
@@ -94,9 +85,11 @@ class Live:
             built.elements,
             chosen,
         )
-        self._state = self._plant.start(built.state)
-        self._memory: Any = None
-        self._blank = Log.ready(self._plant, self._state, ROOM)
+        self._start = self._plant.start(built.state)
+        # in NumPy, in which chunks are put together without calls to JAX
+        self._plant, self._autopilot = jax.tree.map(np.asarray, (self._plant, self._autopilot))
+        self._carried_on: Any = None
+        """What the next chunk goes on from."""
         happening = [act.time for act in built.happenings]
         self._marks = np.concatenate([built.disturbances.edges, happening])
 
@@ -107,13 +100,12 @@ class Live:
 
     def saved(self) -> tuple[Any, ...]:
         """All of it as it is now, for `restore`."""
-        flying = jax.tree.map(np.array, (self._state, self._memory))
         dice = self._random.bit_generator.state
-        return self.tick, flying, dice, self._aims.gliding, self.hands
+        return self.tick, self._carried_on, dice, self._aims.gliding, self.hands
 
     def restore(self, saved: tuple[Any, ...]) -> None:
         """Go back to what `saved` gave."""
-        self.tick, (self._state, self._memory), dice, self._aims.gliding, self.hands = saved
+        self.tick, self._carried_on, dice, self._aims.gliding, self.hands = saved
         self._random.bit_generator.state = dice
 
     def twin(self) -> Live:
@@ -172,40 +164,57 @@ class Live:
         while len(times) - 1 > self.room and count > 1:
             count -= 1
             times, marks = self._steps(count)
+        begin, end = times[0], times[-1]
         happen = [replace(act, time=self.time) for act in acts]
-        happen += [act for act in self.built.happenings if times[0] - 1e-9 <= act.time < times[-1] - 1e-9]
-        plan = plan_of(times, marks, happen, self.built.rig, self.room)
-        given = {
-            "target": self._aims.targets(self.tick, count, hands.pose),
-            "times": (self.tick + np.arange(TICKS)) / self.rate,
-            "shake": self._random.standard_normal((TICKS, 4, 3, self.built.rig.layout.bodies)),
-        }
-        since = _padded(times[:-1], self.room)
-        around = self._around(since, hands)
-        plant = eqx.tree_at(lambda it: it.elements["pushes"], self._plant, self._pushes(since, hands))
-        if self._memory is None:
-            shapes = _memory_shapes(plant, self._state, self._autopilot, given, around)
-            self._memory = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
-        first = np.asarray(self.tick == 0)
-        state, memory, log, rows = _fly(
-            plant, self._state, self._autopilot, given, around, self._memory, first, plan, self._blank
+        happen += [
+            replace(act, time=max(act.time, begin))
+            for act in self.built.happenings
+            if begin - 1e-9 <= act.time < end - 1e-9
+        ]
+        chunk = self._chunk(count, times, marks, happen, hands)
+        chunk.fly()
+        while not (chunk.done or chunk.trouble):
+            chunk.fly()
+        flown, thrust = flown_so_far(chunk), chunk.record().thrust
+        found = flight_events(self.built.rig.layout, flown.events)
+        ends = np.append(marks[1:], len(times) - 1)
+        frames = Frames(
+            times=times[ends],
+            bodies={
+                group: Poses(np.asarray(it.position)[ends], np.asarray(it.attitude)[ends])
+                for group, it in flown.bodies.items()
+            },
+            thrust=np.asarray(thrust)[ends],
+            signals={name: np.asarray(it)[ends] for name, it in flown.signals.items()},
+            wanted=self._wanted(self.tick + 1, count),
+            units=self._units,
         )
-        log = jax.tree.map(np.asarray, log)
-        row = Packing.of(_row_shapes(plant, self._state, self._autopilot, given, around), rows.dtype)
-        record = row.unpack(np.asarray(rows)[: len(times) - 1])[1]  # what pads a chunk is not flown
-        if int(log.trouble) == LOG_FULL and count > 1:
-            return self.advance(1, acts, hands)
-        moved = tracks(record.bodies)
-        found = self._events(log, times, happen, moved)
-        ends = np.append(marks[1:], len(times) - 1) - 1
-        self._check(log, times, moved)
-        frames = self._frames(record, moved, times, ends, count)
-        self._state, self._memory = state, memory
+        self._carried_on = chunk.carried
         self.tick += count
         return frames, found
 
+    def _chunk(
+        self, count: int, times: Numbers, marks: Any, happen: Sequence[Poke | Cut], hands: Hands
+    ) -> Chunks:
+        """The steps between `times` (s), of which `marks` begin with a tick, ready to be flown."""
+        clock = (self.tick + np.arange(TICKS)) / self.rate
+        since = np.concatenate([times[:-1], np.full(self.room + 1 - len(times), times[-2])])
+        plant = eqx.tree_at(lambda it: it.elements["pushes"], self._plant, self._pushes(since, hands))
+        around = self._around(since, hands)
+        # steps are given one by one, each with a column of the surroundings to itself
+        planned = schedule(self.built.rig, times, times[-1] - times[0], happen, ticks=times[marks])
+        pilot = Pilot(
+            *(getattr(self._autopilot, it) for it in ("controller", "actuators", "noise", "period")),
+            delay=self._autopilot.delay,
+            target=self._aims.targets(self.tick, count, hands.pose),
+            times=clock,
+            around=around,
+            shake=self._random.standard_normal((TICKS, *shake_shape(self.built.rig.layout.bodies))),
+        )
+        return Chunks(Job(plant, self._start, planned, clock, around), pilot, after=self._carried_on)
+
     def _steps(self, count: int) -> tuple[Any, Any]:
-        return step_times((self.tick + np.arange(count + 1)) / self.rate, self.built.step, self._marks)
+        return _step_times((self.tick + np.arange(count + 1)) / self.rate, self.built.step, self._marks)
 
     def _around(self, since: Numbers, hands: Hands) -> Surroundings:
         """What is done to the actuators from each of `since` on."""
@@ -231,103 +240,28 @@ class Live:
         assert made is not None
         return made
 
-    def _frames(self, record: Any, moved: dict[str, Track], times: Numbers, ends: Any, count: int) -> Frames:
-        """Frames at the steps `ends`."""
-        return Frames(
-            times=times[ends + 1],
-            bodies={
-                group: Poses(np.asarray(it.position)[ends], np.asarray(it.attitude)[ends])
-                for group, it in moved.items()
-            },
-            thrust=record.thrust[ends],
-            signals={name: np.asarray(it)[ends] for name, it in record.signals.items()},
-            wanted=self._wanted(self.tick + 1, count),
-            units=self._units,
-        )
-
     def _wanted(self, first: int, count: int) -> dict[str, Poses]:
         """Where what is carried shall be at ticks from `first` on."""
         pose, group = self._aims.wanted(first, count), self._carried
         return {} if pose is None or group is None else {group: Poses(pose[0][:, None], pose[1][:, None])}
 
-    def _events(
-        self, log: Any, times: Numbers, happen: Sequence[Poke | Cut], moved: dict[str, Track]
-    ) -> list[FlightEvent]:
-        # events_of() counts a step of no length at a flight's start, which a chunk does not have
-        counted = eqx.tree_at(lambda it: it.step, log, log.step + 1)
-        before = self._plant.bodies(self._state)
-        whole = {
-            group: Track(
-                *(
-                    np.concatenate([np.asarray(first).T[None], rest])
-                    for first, rest in _leaves(before[group], it)
-                )
-            )
-            for group, it in moved.items()
-        }
-        start = self.built.state if self.tick == 0 else None
-        found = events_of(self.built.rig, start, counted, times, happen, whole)
-        return flight_events(self.built.rig.layout, found)
 
-    def _check(self, log: Any, times: Numbers, moved: dict[str, Track]) -> None:
-        if int(log.trouble) == OK and all(np.isfinite(it.position).all() for it in moved.values()):
-            return
-        raise_troubles(log, times[1:], moved)
+def _step_times(ticks: Numbers, step: float, marks: Numbers) -> tuple[Any, Any]:
+    """Times at which steps begin and the last one ends (s), and which of them are ticks.
 
-
-def _leaves(bodies: Any, track: Track) -> list[tuple[Any, Any]]:
-    names = ("position", "velocity", "attitude", "rate")
-    return [(getattr(bodies, name), getattr(track, name)) for name in names]
-
-
-def _pilot(autopilot: Autopilot, ticks: dict[str, Any], around: Surroundings) -> Pilot:
-    return Pilot(
-        controller=autopilot.controller,
-        actuators=autopilot.actuators,
-        target=ticks["target"],
-        times=ticks["times"],
-        around=around,
-        noise=autopilot.noise,
-        shake=ticks["shake"],
-        period=autopilot.period,
-        delay=autopilot.delay,
-    )
-
-
-def _fresh(
-    plant: Plant, state: PlantState, autopilot: Autopilot, ticks: dict[str, Any], around: Surroundings
-) -> Any:
-    return _pilot(autopilot, ticks, around).fresh(plant, state)
-
-
-def _fly_chunk(
-    plant: Plant,
-    state: PlantState,
-    autopilot: Autopilot,
-    ticks: dict[str, Any],
-    around: Surroundings,
-    memory: Any,
-    first: Any,
-    plan: dict[str, Any],
-    blank: Log,
-):
-    """One chunk. The arrays are put together here, where it costs nothing."""
-    pilot = resumed(first, memory, _pilot(autopilot, ticks, around), plant, state)
-    # every step has a column of the surroundings to itself
-    steps = Plan(hold=jnp.arange(plan["dt"].shape[0], dtype=jnp.int32), **plan)
-    final, memory, log, kept = drive_packed(plant, state, pilot, steps, blank)
-    return final, memory, log, kept.rows
-
-
-def _row(
-    plant: Plant, state: PlantState, autopilot: Autopilot, ticks: dict[str, Any], around: Surroundings
-) -> Any:
-    return first_row(plant, state, _pilot(autopilot, ticks, around))
-
-
-_fly = Program(_fly_chunk, lambda *given: (given[1], given[5], given[8], 0))
-_memory_shapes, _row_shapes = Shapes(_fresh), Shapes(_row)
-
-
-def _padded(times: Numbers, room: int) -> Numbers:
-    return np.concatenate([times, np.full(room - len(times), times[-1])])
+    Args:
+        ticks: (K + 1,) when the controller acts, and when the chunk ends (s).
+        step: Longest step (s); steps lie on its multiples.
+        marks: Other times at which a step must begin, in the chunk or not (s).
+    """
+    near = 1e-6 * step
+    first, last = int(np.floor(ticks[0] / step)), int(np.ceil(ticks[-1] / step))
+    fixed = np.concatenate([ticks, marks])
+    fixed = np.sort(fixed[(fixed >= ticks[0] - near) & (fixed <= ticks[-1] + near)])
+    fixed = fixed[np.concatenate([[True], np.diff(fixed) > near])]
+    grid = step * np.arange(first, last + 1)
+    grid = grid[(grid > ticks[0]) & (grid < ticks[-1])]
+    after = np.searchsorted(fixed, grid)
+    nearest = np.minimum(np.abs(grid - fixed[after - 1]), np.abs(fixed[after] - grid))
+    times = np.sort(np.concatenate([fixed, grid[nearest > near]]))
+    return times, np.searchsorted(times, ticks[:-1] - near)

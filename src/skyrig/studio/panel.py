@@ -8,7 +8,6 @@ import viser
 from viser._messages import GuiUpdateMessage
 
 from skyrig import files
-from skyrig.errors import FlightDiverged, InputError
 from skyrig.scenario.summary import team
 from skyrig.studio import readouts
 from skyrig.studio.mirror import Mirror
@@ -17,7 +16,7 @@ from skyrig.studio.tab_flights import FlightsTab
 from skyrig.studio.tab_hands import HandsTab
 from skyrig.studio.tab_scenario import ScenarioTab
 from skyrig.studio.tab_view import ViewTab
-from skyrig.studio.telling import brief, complain
+from skyrig.studio.telling import brief, reason
 
 if TYPE_CHECKING:
     from skyrig.flight.flight import Flight
@@ -95,10 +94,8 @@ class Panel:
             try:
                 with files.only_under(self.studio.folders):
                     action(event)
-            except (InputError, FlightDiverged) as error:
-                self._not_done(event, str(error))
             except Exception as error:
-                self._not_done(event, f"That did not work: {complain(error)}.")
+                self._not_done(event, reason(error, "That did not work"))
 
         return run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from skyrig.flight.frames import Frames
 
@@ -26,6 +26,19 @@ class Moment:
     """What its judge knew."""
     events: int
     """How many there had been."""
+
+
+class Undo(NamedTuple):
+    """What was before somebody did something."""
+
+    what: str
+    """In a few words."""
+    time: float
+    """s."""
+    hands: Any
+    acts: list[Any]
+    clock: float
+    """When it was done, by the machine's clock (s)."""
 
 
 class Past:

@@ -16,7 +16,8 @@ from skyrig.flight.flight import Flight, FlightEvent
 from skyrig.flight.frames import Frames, of_flight
 from skyrig.flight.verdict import Verdict, verdict
 from skyrig.scenario import Scenario
-from skyrig.studio.engine import BROKEN, COMPILING, ENDED, MOST_EVENTS, READY, Engine, Undo
+from skyrig.studio.engine import BROKEN, COMPILING, ENDED, MOST_EVENTS, READY, Engine
+from skyrig.studio.past import Undo
 
 if TYPE_CHECKING:
     from skyrig.studio.hands import Hands

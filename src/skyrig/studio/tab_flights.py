@@ -91,16 +91,16 @@ class FlightsTab:
             raise InputError("There is nothing to film yet.")
         now = float(view.frame.times[0])
         begin = max(now - float(self.seconds.value), view.span[0])
-        told = event.client.add_notification("Film", "Drawing the first frame.", loading=True)
+        note = event.client.add_notification("Film", "Drawing the first frame.", loading=True)
 
         def drawn(done: int, total: int) -> None:
-            told.body = f"{done} of {total} frames are drawn."
+            note.body = f"{done} of {total} frames are drawn."
 
         playing, cursor = session.playing, session.cursor
         try:
             data = gif(self.studio, event.client, begin, now, progress=drawn)
         finally:
-            told.remove()
+            note.remove()
             session.look_at(cursor, playing)
         event.client.send_file_download(f"{self._name()}.gif", data, save_immediately=True)
 

@@ -6,6 +6,8 @@ import sys
 import traceback
 from collections.abc import Iterable
 
+from skyrig.errors import FlightDiverged, InputError
+
 REPEATED = 80
 """Characters in a row of what somebody sent that a sentence repeats at most."""
 LONGEST = 400
@@ -33,6 +35,11 @@ def complain(error: BaseException) -> str:
     what = f"{type(error).__name__}: {str(error)[:REPEATED]}"
     print(f"Not expected (the studio goes on):\n{where}{what}", file=sys.stderr, flush=True)
     return f"something unexpected happened ({type(error).__name__}), and the terminal says where"
+
+
+def reason(error: Exception, what: str) -> str:
+    """Why something could not be done: the sentence of an error of skyrig's, `what` for any other."""
+    return str(error) if isinstance(error, FlightDiverged | InputError) else f"{what}: {complain(error)}."
 
 
 def _one_line(text: str) -> str:

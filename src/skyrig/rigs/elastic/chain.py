@@ -148,6 +148,8 @@ def forces(
 ) -> Change:
     """Forces (N, world) and torques (N m, body frames) on everything, without gyroscopic terms (eq. 16)."""
     force = tensions * span.direction
+    if segment.bending is not None:
+        force = force + shear(segment.bending, line)
     nodes = force[:, 1:] - force[:, :-1] + segment.node_mass * rig.down[:, None, None]
     if segment.drag is not None:
         nodes = nodes - segment.drag * _speed(velocity.nodes) * velocity.nodes
@@ -168,6 +170,25 @@ def forces(
         if outside.torque is not None:
             vehicles_turn = vehicles_turn + apply_transposed(line.rotation, outside.torque)
     return Change(nodes, payload, payload_turn, vehicles, vehicles_turn)
+
+
+def shear(bending: Float[Array, "nodes n *batch"], line: Course) -> Float[Array, "3 segments n *batch"]:
+    """What bending adds to the pull of every segment (N).
+
+    A bend stores E I / 2 l^3 |e_(i+1) - e_i|^2, e being the segments from end to end: a function of e that
+    is convex, and whose slope this is.
+    """
+    along = line.place[:, 1:] - line.place[:, :-1]
+    bend = bending * (along[:, 1:] - along[:, :-1])
+    none = jnp.zeros_like(along[:, :1])
+    return jnp.concatenate([none, bend], axis=1) - jnp.concatenate([bend, none], axis=1)
+
+
+def bent(bending: Float[Array, "nodes n *batch"], line: Course) -> Float[Array, "*batch"]:
+    """Energy in bends (J)."""
+    along = line.place[:, 1:] - line.place[:, :-1]
+    turn = along[:, 1:] - along[:, :-1]
+    return (bending / 2 * dot(turn, turn)).sum((0, 1))
 
 
 def _speed(velocity: Array) -> Array:

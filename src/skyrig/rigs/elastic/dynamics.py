@@ -6,7 +6,6 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
-import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float
 
@@ -14,9 +13,17 @@ from skyrig import algebra
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.elastic.chain import course_now, forces, spans, tension, velocities
 from skyrig.rigs.elastic.energy import stored
-from skyrig.rigs.elastic.parameters import ElasticMotion, ElasticParameters, ElasticState, Nodes, Reeled
+from skyrig.rigs.elastic.ground import nearest, now
+from skyrig.rigs.elastic.parameters import (
+    ElasticMotion,
+    ElasticParameters,
+    ElasticState,
+    Nodes,
+    shown,
+)
 from skyrig.rigs.elastic.step import step
-from skyrig.rigs.protocol import Loads
+from skyrig.rigs.on_cables import Reeled
+from skyrig.rigs.protocol import Loads, Solid
 
 
 class ElasticDynamics(ElasticParameters):
@@ -28,6 +35,9 @@ class ElasticDynamics(ElasticParameters):
         span, velocity = spans(line), velocities(state)
         pulls = tension(segment, span, state.mode.whole)
         push = forces(self, segment, line, span, pulls, velocity, loads)
+        if loads.solids and self.segments > 1:
+            touch = now(loads.solids, segment, state.nodes.position, velocity.nodes)
+            push = push._replace(nodes=push.nodes + touch.force(velocity.nodes))
         load, craft = state.payload, state.vehicles
         whirl = push.payload_turn - algebra.cross(load.rate, algebra.apply(self.payload_inertia, load.rate))
         spin = push.vehicles_turn - algebra.cross(craft.rate, algebra.apply(self.inertia, craft.rate))
@@ -52,6 +62,14 @@ class ElasticDynamics(ElasticParameters):
         """The rig's own step, asked for by the integrator `own`."""
         return step(self, state, loads, dt)
 
+    def laid(self, state: ElasticState, solids: tuple[Solid, ...]) -> ElasticState:
+        """Nodes inside of solids put onto them."""
+        if not solids or self.segments == 1:
+            return state
+        near = nearest(solids, state.nodes.position)
+        place = state.nodes.position + jnp.maximum(-near.gap, 0.0) * near.normal
+        return eqx.tree_at(lambda it: it.motion.nodes.position, state, place)
+
     def tidy(self, state: ElasticState) -> ElasticState:
         """Quaternions at length one."""
         places = (state.payload.attitude, state.vehicles.attitude)
@@ -61,72 +79,30 @@ class ElasticDynamics(ElasticParameters):
             tuple(algebra.normalised(each) for each in places),
         )
 
-    def bodies(self, state: ElasticState) -> dict[str, Bodies]:
-        """Payload and vehicles."""
-        return {"payload": state.payload.alone(), "vehicles": state.vehicles}
-
-    def like(self, state: ElasticState) -> Float[Array, "*batch"]:
-        """One number of the motion for each flight."""
-        return state.payload.position[0]
-
     def tensions(self, state: ElasticState) -> Float[Array, "segments n *batch"]:
         """Of every segment, from the hook down (N)."""
         return tension(self.segment(state), spans(course_now(self, state)), state.mode.whole)
 
     def signals(self, t: ArrayLike, state: ElasticState, loads: Loads) -> dict[str, Array]:
-        """Tensions at both ends, lengths, stretch and course of every cable."""
+        """Tensions at both ends and along, lengths, stretch and course of every cable."""
         segment, span = self.segment(state), spans(course_now(self, state))
         pulls = tension(segment, span, state.mode.whole)
-        place = jnp.moveaxis(state.nodes.position, 0, 2)  # nodes, cables, xyz
-        place = jnp.moveaxis(place, 0, 1)
+        some, points = list(shown(self.segments)), list(shown(self.segments - 1))
+        along = pulls[jnp.asarray(some)].swapaxes(0, 1)  # cables, segments
+        place = jnp.moveaxis(state.nodes.position[:, jnp.asarray(points, int)], (1, 0), (1, 2))
         return {
             "cable.tension": pulls[-1],
             "cable.hook_tension": pulls[0],
             "cable.length": state.length,
             "cable.stretch": (span.length - segment.rest).sum(0),
             "cable.taut": (pulls > 0).all(0),
+            "cable.along": along.reshape((-1, *along.shape[2:])),
             "cable.nodes": place.reshape((-1, *place.shape[3:])),
         }
 
     def stored(self, state: ElasticState) -> Float[Array, "*batch"]:
         """Energy in stretched segments (J)."""
         return stored(self, state)
-
-    def readings(self, state: ElasticState) -> dict[str, Array]:
-        """The cables' unstretched lengths, which their winches know."""
-        return {"cable.length": state.length}
-
-    def rest_goals(self) -> dict[str, Any]:
-        """The lengths that winches start from (m)."""
-        return {} if self.winch is None else {"winch": np.asarray(self.length)}
-
-    def follow(
-        self, readings: dict[str, Array], goals: dict[str, Array], period: ArrayLike
-    ) -> dict[str, Array]:
-        """Reel-out rates that bring the cables to lengths `goals['winch']` (m)."""
-        assert self.winch is not None
-        return {"winch": self.winch.towards(readings["cable.length"], goals["winch"], period)}
-
-    def prepare(self, state: ElasticState, loads: Loads, dt: Array) -> ElasticState:
-        """Set the winches' acceleration for the coming step."""
-        if self.winch is None:
-            return state
-        asked = loads.drives.get("winch")
-        wanted = jnp.zeros_like(state.length) if asked is None else asked
-        drive = self.winch.drive(state.length, state.reel, wanted, dt)
-        return eqx.tree_at(lambda it: it.mode.drive, state, drive)
-
-    def poke(self, state: ElasticState, group: str, impulse: Array, point: Array) -> ElasticState:
-        """Blows (N s, world frame) at points of bodies (m, their frames)."""
-        if group == "payload":
-            body, mass, turn = state.payload, self.payload_mass, self.payload_inverse_inertia
-            impulse, point = impulse[:, 0], point[:, 0]
-        else:
-            body, mass, turn = state.vehicles, self.mass, self.inverse_inertia
-        local = algebra.apply_transposed(algebra.rotation_matrix(body.attitude), impulse)
-        spin = algebra.apply(turn, algebra.cross(point, local))
-        changed = Bodies(body.position, body.velocity + impulse / mass, body.attitude, body.rate + spin)
-        return eqx.tree_at(lambda it: getattr(it.motion, group), state, changed)
 
     def switch(self, state: ElasticState, name: str, which: Bool[Array, "places *batch"]) -> ElasticState:
         """Segments cut, for good: those of the first cable from the hook down, then those of the next."""

@@ -8,7 +8,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from skyrig.algebra import apply, dot, rotation_matrix
-from skyrig.rigs.elastic.chain import course_now, spans
+from skyrig.rigs.elastic.chain import bent, course_now, spans
+from skyrig.rigs.elastic.ground import Solids, pressed
 from skyrig.rigs.elastic.parameters import ElasticParameters, ElasticState
 from skyrig.rigs.protocol import Loads
 
@@ -18,7 +19,7 @@ class Energy(NamedTuple):
 
     kinetic: Float[Array, "*batch"]
     stored: Float[Array, "*batch"]
-    """In stretched segments."""
+    """In stretched and bent segments, and in the ground they press into."""
     weight: Float[Array, "*batch"]
     """Of everything's height above z = 0."""
     gross: Float[Array, "*batch"]
@@ -30,8 +31,8 @@ class Energy(NamedTuple):
         return self.kinetic + self.stored + self.weight
 
 
-def energy(rig: ElasticParameters, state: ElasticState) -> Energy:
-    """Energies of payload, vehicles and nodes."""
+def energy(rig: ElasticParameters, state: ElasticState, solids: Solids = ()) -> Energy:
+    """Energies of payload, vehicles and nodes, and of what nodes press into."""
     load, craft, nodes, mass = state.payload, state.vehicles, state.nodes, rig.segment(state).node_mass
     moving = rig.payload_mass * dot(load.velocity, load.velocity)
     moving = moving + (rig.mass * dot(craft.velocity, craft.velocity)).sum(0)
@@ -42,15 +43,18 @@ def energy(rig: ElasticParameters, state: ElasticState) -> Energy:
     heights = lifted[0] + lifted[1].sum(0) + lifted[2].sum((0, 1))
     high = jnp.abs(lifted[0]) + jnp.abs(lifted[1]).sum(0) + jnp.abs(lifted[2]).sum((0, 1))
     kinetic, held = (moving + turning) / 2, stored(rig, state)
+    held = held + pressed(solids, state) if solids else held
     gross = kinetic + held + jnp.abs(rig.gravity) * (high + rig.payload_mass)
     return Energy(kinetic, held, rig.gravity * heights, gross)
 
 
 def stored(rig: ElasticParameters, state: ElasticState) -> Float[Array, "*batch"]:
-    """Energy in stretched segments (J)."""
-    segment, span = rig.segment(state), spans(course_now(rig, state))
+    """Energy in stretched and bent segments (J)."""
+    segment, line = rig.segment(state), course_now(rig, state)
+    span = spans(line)
     stretch = state.mode.whole * jnp.maximum(span.length - segment.rest, 0.0)
-    return (segment.stiffness * stretch**2 / 2).sum((0, 1))
+    pulled = (segment.stiffness * stretch**2 / 2).sum((0, 1))
+    return pulled if segment.bending is None else pulled + bent(segment.bending, line)
 
 
 def power(state: ElasticState, loads: Loads) -> Float[Array, "*batch"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,8 +34,25 @@ class Material:
     """Of the payload's share bouncing on one cable; 1 is critical."""
     mass_per_metre: float | Array = 1e-3
     """kg/m."""
+    bending: float | Array = 0.0
+    """E I (N m^2): what resists bending."""
     drag_per_metre: float | Array = 0.0
     """Drag force over squared speed and length (N s^2/m^3): half the air's density, width and coefficient."""
+
+
+def restitution(ratio: float) -> float:
+    """Share of its speed that a body gives back which bounces once on a spring and damper that only pull.
+
+    They let go when spring and damper cancel, before the spring is back at its length; so a damping ratio
+    of 1 gives back exp(-2), and of 0 everything. For an inextensible cable that is the limit of this one.
+    """
+    if ratio <= 0:
+        return 1.0
+    root = abs(1 - ratio**2) ** 0.5
+    if root < 1e-6:
+        return math.exp(-2)
+    angle = math.atan(root / ratio) if ratio < 1 else math.atanh(root / ratio)
+    return math.exp(-2 * ratio / root * angle)
 
 
 LINE = Material()
@@ -66,13 +84,17 @@ def material_arrays(
         damping = it.damping_ratio * critical if it.damping is None else it.damping
         axial.append(stiffness * length[k])
         viscous.append(damping * length[k])
-    drags = [it.drag_per_metre for it in each]
-    still = not traced(*drags) and not any(drags)
+
+    def if_any(values: list[Any]) -> Array | None:
+        known = not traced(*values)
+        return None if known and not any(values) else stacked([as_jax(it) for it in values])
+
     return {
         "axial": stacked([jnp.asarray(it) for it in axial]),
         "viscous": stacked([jnp.asarray(it) for it in viscous]),
         "mass_per_metre": stacked([as_jax(float(it.mass_per_metre)) for it in each]),
-        "drag_per_metre": None if still else stacked([as_jax(it) for it in drags]),
+        "drag_per_metre": if_any([it.drag_per_metre for it in each]),
+        "bending": if_any([it.bending for it in each]) if segments > 1 else None,
     }
 
 
@@ -82,7 +104,7 @@ def _check(it: Material, where: str, segments: int) -> None:
         value = getattr(it, name)
         if value is not None and not traced(value) and not value > 0:
             raise InputError(f"{where}.{name} must be above 0, not {value:g}.")
-    for name in ("damping", "damping_ratio", "mass_per_metre", "drag_per_metre"):
+    for name in ("damping", "damping_ratio", "mass_per_metre", "drag_per_metre", "bending"):
         value = getattr(it, name)
         if value is not None and not traced(value) and not value >= 0:
             raise InputError(f"{where}.{name} must be 0 or more, not {value:g}.")

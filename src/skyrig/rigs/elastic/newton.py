@@ -29,8 +29,9 @@ from skyrig.rigs.elastic.chain import (
     reached,
     spans,
 )
+from skyrig.rigs.elastic.ground import Floor
 from skyrig.rigs.elastic.parameters import ElasticParameters, ElasticState, Segments
-from skyrig.rigs.elastic.star import Stiff, solve
+from skyrig.rigs.elastic.star import Stiff, points, solve
 from skyrig.rigs.elastic.turns import rotate
 from skyrig.rigs.protocol import Loads
 
@@ -70,7 +71,13 @@ class Turn(NamedTuple):
 
 
 def newton(
-    rig: ElasticParameters, stage: Stage, velocity: Change, law: Law, pulls: Array, slope: Any
+    rig: ElasticParameters,
+    stage: Stage,
+    velocity: Change,
+    law: Law,
+    pulls: Array,
+    slope: Any,
+    floor: Floor | None = None,
 ) -> Turn:
     """One turn from a guess of the velocities.
 
@@ -81,6 +88,7 @@ def newton(
         law: What the segments pull with.
         pulls: What they are thought to pull with in the end (N): the tension that turns them.
         slope: How a segment's tension grows with its length at the stage's end (N/m).
+        floor: What nodes touch, if there is anything.
     """
     g, segment, base = stage.span, stage.segment, stage.base
     moved = fence(reached(stage.reach, velocity, g))
@@ -88,6 +96,9 @@ def newton(
     span = fence(spans(line))
     tensions, on = fence(law(span))
     force = forces(rig, segment, line, span, tensions, velocity, stage.loads)
+    touch = None if floor is None else fence(floor(line.place[:, 1:-1], velocity.nodes))
+    if touch is not None:
+        force = force._replace(nodes=force.nodes + touch.force(velocity.nodes))
     kept = stage.momentum
     b = Change(
         segment.node_mass * (kept.nodes - velocity.nodes) + g * force.nodes,
@@ -103,11 +114,26 @@ def newton(
     mass = jnp.broadcast_to(segment.node_mass, side[1:].shape)
     drag = drag_slope(segment, velocity)
     mass = mass if drag is None else mass + g * drag
-    system = Stiff(span.direction, side, jnp.maximum(stiff - side, 0.0), mass)
+    axial, pressed = jnp.maximum(stiff - side, 0.0), None
+    if segment.bending is not None:
+        side = side + g * g * _bends(segment.bending)
+    if touch is not None:
+        pressed = touch.stiff(g)
+    system = Stiff(span.direction, side, axial, mass, pressed)
     found = fence(solve(rig, line, fence(system), fence(b)))
-    stretch = dot(found.points[:, 1:] - found.points[:, :-1], span.direction)
+    at = points(line, found)
+    stretch = dot(at[:, 1:] - at[:, :-1], span.direction)
     linear = tensions + on * g * slope * stretch
-    return Turn(added(velocity, found.change), found.change, linear, moved, span)
+    return Turn(added(velocity, found), found, linear, moved, span)
+
+
+def _bends(bending: Array) -> Array:
+    """Stiffness between the ends of every segment, in all directions, that is nowhere below bending's.
+
+    Bending reaches over two segments, the linear system over one; the turns close the gap.
+    """
+    none = jnp.zeros_like(bending[:1])
+    return 2 * (jnp.concatenate([none, bending]) + jnp.concatenate([bending, none]))
 
 
 def _spin(turn: Array, momentum: Array, inertia: Array, rate: Array) -> Array:

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from skyrig.rigs.bodies import Bodies
-from skyrig.rigs.cables import WinchLimits
 from skyrig.rigs.layout import Drive, Group, Layout, SignalKind, Switch
-from skyrig.rigs.protocol import Rig, State
+from skyrig.rigs.on_cables import CableState, CableTeam, Reeled
 
 
 class Nodes(eqx.Module):
@@ -22,15 +22,6 @@ class Nodes(eqx.Module):
     """World (m)."""
     velocity: Float[Array, "3 nodes n *batch"]
     """World (m/s)."""
-
-
-class Reeled(eqx.Module):
-    """Cables on winches."""
-
-    length: Float[Array, "n *batch"]
-    """Unstretched length that is out (m)."""
-    rate: Float[Array, "n *batch"]
-    """Reel-out rate (m/s)."""
 
 
 class ElasticMotion(eqx.Module):
@@ -56,45 +47,16 @@ class ElasticMode(eqx.Module):
     """Reel-out acceleration held over the step (m/s^2); None without winches."""
 
 
-class ElasticState(State):
+class ElasticState(CableState):
     """Where an elastic rig is."""
 
     motion: ElasticMotion
     mode: ElasticMode
 
     @property
-    def payload(self) -> Bodies:
-        """(3, *batch)."""
-        return self.motion.payload
-
-    @property
-    def vehicles(self) -> Bodies:
-        """(3, n, *batch)."""
-        return self.motion.vehicles
-
-    @property
     def nodes(self) -> Nodes:
         """Of all cables."""
         return self.motion.nodes
-
-    @property
-    def length(self) -> Float[Array, "n *batch"]:
-        """Unstretched length of each cable (m)."""
-        fixed = self.mode.length
-        if fixed is not None:
-            return fixed
-        assert self.motion.reeled is not None
-        return self.motion.reeled.length
-
-    @property
-    def reel(self) -> Any:
-        """Reel-out rate of each cable (m/s)."""
-        return 0.0 if self.motion.reeled is None else self.motion.reeled.rate
-
-    @property
-    def drive(self) -> Any:
-        """Reel-out acceleration of each cable (m/s^2)."""
-        return 0.0 if self.mode.drive is None else self.mode.drive
 
 
 class Segments(eqx.Module):
@@ -112,9 +74,11 @@ class Segments(eqx.Module):
     """Of one node (kg)."""
     drag: Float[Array, "n *batch"] | None
     """Of one node: force over squared speed (N s^2/m^2); None for none."""
+    bending: Float[Array, "nodes n *batch"] | None
+    """E I / l^3 where both segments hold (N/m); None for cables that bend freely."""
 
 
-class ElasticParameters(Rig):
+class ElasticParameters(CableTeam):
     """n vehicles and one payload joined by n elastic cables, as arrays.
 
     Stiffness and damping are kept as those of a metre: a cable of length L has k = axial / L (N/m) and
@@ -124,18 +88,6 @@ class ElasticParameters(Rig):
     mechanism: ClassVar[str] = "elastic"
     integrator: ClassVar[str] = "own"
 
-    mass: Float[Array, "n *batch"]
-    inertia: Float[Array, "3 3 n *batch"]
-    inverse_inertia: Float[Array, "3 3 n *batch"]
-    payload_mass: Float[Array, "*batch"]
-    payload_inertia: Float[Array, "3 3 *batch"]
-    """Zero for a point mass."""
-    payload_inverse_inertia: Float[Array, "3 3 *batch"]
-    attachment: Float[Array, "3 n *batch"]
-    hook: Float[Array, "3 n *batch"] | None
-    length: Float[Array, "n *batch"]
-    """Unstretched, at the start (m)."""
-    winch: WinchLimits | None
     axial: Float[Array, "n *batch"]
     """Stiffness times length, E A (N)."""
     viscous: Float[Array, "n *batch"]
@@ -144,16 +96,12 @@ class ElasticParameters(Rig):
     """Of the cables (kg/m); a single segment has no node and weighs nothing."""
     drag_per_metre: Float[Array, "n *batch"] | None
     """Of the cables across and along alike: force over squared speed and length (N s^2/m^3)."""
-    gravity: Float[Array, "*batch"]
+    bending: Float[Array, "n *batch"] | None
+    """E I of the cables (N m^2); None for cables that bend freely."""
     segments: int = eqx.field(static=True, default=1)
     """N, of every cable."""
     turns: int = eqx.field(static=True, default=1)
     """Newton turns a stage of a smooth step takes: one for bodies, two for the nodes' last digits."""
-
-    @property
-    def count(self) -> int:
-        """Number of vehicles."""
-        return self.mass.shape[0]
 
     @property
     def layout(self) -> Layout:
@@ -179,7 +127,7 @@ class ElasticParameters(Rig):
         length = state.length + later * (state.reel + later * state.drive / 2)
         rest = length / count
         mass = self.mass_per_metre * length / max(count - 1, 1)
-        drag = self.drag_per_metre
+        drag, whole = self.drag_per_metre, state.mode.whole
         return Segments(
             rest=rest,
             rest_rate=(state.reel + later * state.drive) / count,
@@ -187,7 +135,19 @@ class ElasticParameters(Rig):
             damping=self.viscous / rest,
             node_mass=mass,
             drag=None if drag is None else drag * length / max(count - 1, 1),
+            bending=None if self.bending is None else self.bending / rest**3 * whole[1:] * whole[:-1],
         )
+
+
+MOST_SHOWN = 12
+"""Nodes, and segments, of a cable that signals tell of; of more, so many are picked along it."""
+
+
+@cache
+def shown(count: int) -> tuple[int, ...]:
+    """Which of `count` nodes or segments signals tell of, evenly from the first to the last."""
+    picked = np.linspace(0, count - 1, min(count, MOST_SHOWN)) if count else np.zeros(0)
+    return tuple(int(it) for it in np.round(picked))
 
 
 @cache
@@ -200,7 +160,8 @@ def _layout(n: int, segments: int, reels: bool) -> Layout:
             SignalKind("cable.length", "m", n, "unstretched length of each cable"),
             SignalKind("cable.stretch", "m", n, "length along each cable beyond its unstretched one"),
             SignalKind("cable.taut", "", n, "whether all of each cable pulls"),
-            SignalKind("cable.nodes", "m", 3 * n * (segments - 1), "places along each cable, xyz by xyz"),
+            SignalKind("cable.along", "N", n * len(shown(segments)), "pull along each cable, from its hook"),
+            SignalKind("cable.nodes", "m", 3 * n * len(shown(segments - 1)), "places along each cable"),
         ),
         drives=(Drive("winch", "m/s", n),) if reels else (),
         switches=(Switch("cut", "cable", n, segments),),

@@ -17,7 +17,7 @@ from skyrig.catenary import hanging
 from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
 from skyrig.rigs.bodies import Bodies, bodies_from_arrays
-from skyrig.rigs.cables import Cable, cable_arrays, checked, inverse, passed, stacked
+from skyrig.rigs.cables import Cable
 from skyrig.rigs.elastic.chain import course_now
 from skyrig.rigs.elastic.dynamics import ElasticDynamics
 from skyrig.rigs.elastic.material import LINE, Material, material_arrays
@@ -26,10 +26,10 @@ from skyrig.rigs.elastic.parameters import (
     ElasticMotion,
     ElasticState,
     Nodes,
-    Reeled,
 )
 from skyrig.rigs.elastic.trim import LEVEL, trim
 from skyrig.rigs.equilibrium import Trim
+from skyrig.rigs.on_cables import Reeled, team_arrays
 from skyrig.turns import turn as turn_points
 
 
@@ -57,42 +57,11 @@ class Elastic(ElasticDynamics):
             gravity: m/s^2, downwards.
             turns: Newton turns in each stage of a step; 2 where the nodes' last digits count.
         """
-        n = len(vehicles)
-        if n == 0:
-            raise InputError("vehicles must name at least one vehicle, but the list is empty.")
-        if n != len(cables):
-            raise InputError(f"cables must be one for each vehicle: {len(cables)} cables for {n} vehicles.")
         if not 1 <= segments <= 200:
             raise InputError(f"segments must be from 1 to 200, not {segments}.")
-        mass = [passed(checks.positive, f"vehicles[{k}].mass", it.mass) for k, it in enumerate(vehicles)]
-        inertia = [
-            passed(checks.inertia, f"vehicles[{k}].inertia", it.inertia) for k, it in enumerate(vehicles)
-        ]
-        length, attachment, hook, winch = cable_arrays(cables)
-        point = payload.inertia is None
-        if point and np.any(np.asarray(attachment) != 0):
-            raise InputError(
-                "cables[].attachment must be (0, 0, 0) on a point-mass payload; give it an inertia."
-            )
-        turning = np.zeros((3, 3)) if point else passed(checks.inertia, "payload.inertia", payload.inertia)
-        load = passed(checks.positive, "payload.mass", payload.mass)
-        stuff = material_arrays(material, length, load, segments)
-        return Elastic(
-            mass=stacked(mass),
-            inertia=stacked(inertia),
-            inverse_inertia=stacked([inverse(each) for each in inertia]),
-            payload_mass=as_jax(load),
-            payload_inertia=as_jax(turning),
-            payload_inverse_inertia=as_jax(turning if point else inverse(turning)),
-            attachment=attachment,
-            hook=hook,
-            length=length,
-            winch=winch,
-            **stuff,
-            gravity=as_jax(checked(checks.numbers, "gravity", gravity), length.dtype),
-            segments=segments,
-            turns=turns,
-        )
+        team = team_arrays(vehicles, payload, cables, gravity)
+        stuff = material_arrays(material, team["length"], team["payload_mass"], segments)
+        return Elastic(**team, **stuff, segments=segments, turns=turns)
 
     def state(
         self,
@@ -148,20 +117,6 @@ class Elastic(ElasticDynamics):
         reeled = Reeled(self.length, none) if reels else None
         return ElasticState(
             ElasticMotion(payload, vehicles, Nodes(as_jax(place), as_jax(drift)), reeled), mode
-        )
-
-    def placed(self, bodies: dict[str, Bodies]) -> ElasticState:
-        """A start with payload and vehicles as given, cables hanging between; see `state`."""
-        load, craft = bodies["payload"].only(), bodies["vehicles"]
-        return self.state(
-            load.position,
-            craft.position.T,
-            payload_velocity=load.velocity,
-            payload_attitude=load.attitude,
-            payload_rate=load.rate,
-            vehicle_velocity=craft.velocity.T,
-            vehicle_attitude=craft.attitude.T,
-            vehicle_rate=craft.rate.T,
         )
 
     def shifted(self, state: ElasticState, bodies: dict[str, Bodies]) -> ElasticState:

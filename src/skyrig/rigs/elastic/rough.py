@@ -24,6 +24,7 @@ from skyrig.rigs.elastic.chain import (
     tension,
     velocities,
 )
+from skyrig.rigs.elastic.ground import rough_floor
 from skyrig.rigs.elastic.newton import Stage, Turn, newton
 from skyrig.rigs.elastic.parameters import ElasticParameters, ElasticState
 from skyrig.rigs.elastic.smooth import LoadsAt
@@ -55,7 +56,7 @@ def rough(
     def piece(carry: tuple[ElasticState, Array, Array], share: Array) -> tuple[Any, None]:
         base, pulls, most = carry
         acting = loads(share, state)
-        acting = Loads(acting.thrust, acting.moment, held, acting.drives)
+        acting = Loads(acting.thrust, acting.moment, held, acting.drives, acting.solids)
         given = (rig, base, acting, g)
         found, pulls, turns = _solved(given, pulls, lanes)
         none = jax.tree.map(jnp.zeros_like, found)
@@ -119,4 +120,6 @@ def _turn(given: Any, velocity: Change, pulls: Array) -> Turn:
         return size * on, on
 
     stage = Stage(base, none, momenta(rig, none, start), g, after, loads)
-    return newton(rig, stage, velocity, law, pulls, slope)
+    solids = loads.solids if rig.segments > 1 else ()
+    floor = rough_floor(solids, after, base.nodes.position, g) if solids else None
+    return newton(rig, stage, velocity, law, pulls, slope, floor)

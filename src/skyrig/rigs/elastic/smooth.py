@@ -18,7 +18,6 @@ from jaxtyping import Array, Bool, Float
 from skyrig.algebra import dot
 from skyrig.rigs.elastic.chain import (
     arrived,
-    course,
     course_now,
     drift,
     fence,
@@ -28,6 +27,7 @@ from skyrig.rigs.elastic.chain import (
     velocities,
 )
 from skyrig.rigs.elastic.energy import energy, power
+from skyrig.rigs.elastic.ground import STIFFNESS, Solids, damping, nearest, smooth_floor
 from skyrig.rigs.elastic.newton import Stage, ended, newton
 from skyrig.rigs.elastic.parameters import ElasticParameters, ElasticState
 from skyrig.rigs.protocol import Loads
@@ -39,8 +39,12 @@ MOST_SWING = 0.1
 """How far a segment that pulls may turn in a smooth step (rad)."""
 MOST_GAIN = 1e-5
 """Share of its energy that a smooth step may make out of nothing: its own error, in smooth motion."""
+MORE_TURNS = 2
+"""Newton turns that cables which resist bending need besides."""
 PUSH = 1e-6
 """A segment may push by this before the step counts as rough (N)."""
+
+still = jax.lax.stop_gradient
 
 LoadsAt = Callable[[Any, ElasticState], Loads]
 """Loads at a share of the step, in a state there."""
@@ -64,52 +68,77 @@ def smooth(rig: ElasticParameters, state: ElasticState, loads: LoadsAt, dt: Arra
     pulling = (span.length >= (1 - 1e-10) * now.rest) & (tension >= -1e-9) & (state.mode.whole > 0)
     on = pulling.astype(tension.dtype)
     g = GAMMA * dt
+    turns = rig.turns + (MORE_TURNS if rig.bending is not None else 0)
     first = momenta(rig, none, start)
     shares = jnp.asarray([GAMMA, 1.0], tension.dtype)
     begin = loads(0.0, state)
+    solids = begin.solids if rig.segments > 1 else ()
+    standing = nearest(solids, state.nodes.position).gap < 0 if solids else None
 
     def stage(carry: Any, share: Array) -> tuple[Any, None]:
         reach, momentum, velocity, tension, wrenches, push, work, _, _ = carry
         segment = rig.segment(state, share * dt)
         acting = loads(share, state)
-        acting = Loads(acting.thrust, acting.moment, wrenches, acting.drives)
+        acting = Loads(acting.thrust, acting.moment, wrenches, acting.drives, solids)
         ask = Stage(state, reach, momentum, g, segment, acting)
         slope = segment.stiffness + segment.damping / g
 
         def law(span: Any) -> tuple[Array, Array]:
             return on * pull(segment, span), on
 
-        found = newton(rig, ask, velocity, law, tension, slope)
-        for _ in range(rig.turns - 1):
-            found = newton(rig, ask, found.velocity, law, found.tension, slope)
-        push = jnp.minimum(push, jnp.where(pulling, found.tension, 0.0).min((0, 1)))
+        floor = None if standing is None else smooth_floor(solids, segment, standing, g)
+        found = newton(rig, ask, velocity, law, tension, slope, floor)
+        for _ in range(turns - 1):
+            found = newton(rig, ask, found.velocity, law, found.tension, slope, floor)
+        # what only decides whether the step was smooth has no derivative
+        push = jnp.minimum(push, jnp.where(pulling, still(found.tension), 0.0).min((0, 1)))
         moved, velocity, kept = ended(rig, ask, found)
         ratio = (1 - GAMMA) / GAMMA
         reach = jax.tree.map(lambda rate: ratio * g * rate, drift(moved, velocity))
         momentum = jax.tree.map(lambda a, b: a + ratio * (b - a), first, kept)
         there = arrived(state, moved, velocity, share * dt)
         # weights 1 - gamma and gamma: the first stage's is passed on by `ratio`
-        work = work * ratio + g * power(there, acting)
+        work = work * ratio + still(g) * power(*still((there, acting)))
         wrenches = _ahead(loads, share, begin, there)
-        swing = _swing(found.span, on)
+        swing = _swing(still(found.span), still(on))
         return (reach, momentum, velocity, found.tension, wrenches, push, work, swing, moved), None
 
     nought = jnp.zeros_like(rig.like(state))
     carry = (none, first, start, jnp.maximum(tension, 0.0), begin.wrenches, nought, nought, nought, none)
     (_, _, velocity, _, _, push, work, swing, moved), _ = jax.lax.scan(stage, carry, shares)
     end = arrived(state, moved, velocity, dt)
-    last = spans(course(rig, state, moved, velocity))
-    late = rig.segment(state, dt)
-    stretched = (last.length > late.rest) & ~pulling & (state.mode.whole > 0)
-    fast = swing * (dt / now.rest.min(0)) ** 2 > MOST_SWING**2
-    return Smooth(end, (push < -PUSH) | stretched.any((0, 1)) | fast | _gains(rig, state, end, work))
+    given = still((rig, state, end, dt))
+    fast = swing * (given[3] / still(now.rest).min(0)) ** 2 > MOST_SWING**2
+    rough = (push < -PUSH) | fast | _changes(*given, pulling) | _gains(*given[:3], work, solids)
+    if solids:
+        rough = rough | _lifts(*given, solids, standing)
+    return Smooth(end, rough)
 
 
-def _gains(rig: ElasticParameters, start: ElasticState, end: ElasticState, work: Array) -> Array:
+def _changes(
+    rig: ElasticParameters, start: ElasticState, end: ElasticState, dt: Array, pulling: Array
+) -> Bool[Array, "*batch"]:
+    """Whether a segment that did not pull is stretched in the end."""
+    stretched = spans(course_now(rig, end)).length > rig.segment(start, dt).rest
+    return (stretched & ~pulling & (start.mode.whole > 0)).any((0, 1))
+
+
+def _lifts(
+    rig: ElasticParameters, start: ElasticState, end: ElasticState, dt: Array, solids: Solids, standing: Any
+) -> Bool[Array, "*batch"]:
+    """Whether a node came to the ground or left it."""
+    segment, near = rig.segment(start, dt), nearest(solids, end.nodes.position)
+    press = -STIFFNESS * near.gap - damping(segment) * dot(end.nodes.velocity, near.normal)
+    return jnp.where(standing, press < 0, near.gap < 0).any((0, 1))
+
+
+def _gains(
+    rig: ElasticParameters, start: ElasticState, end: ElasticState, work: Array, solids: Solids
+) -> Array:
     """Whether a step made energy out of nothing; reeling does work of its own, and is not looked at."""
     if rig.winch is not None:
         return jnp.zeros(work.shape, bool)
-    before, after = energy(rig, start), energy(rig, end)
+    before, after = energy(rig, start, solids), energy(rig, end, solids)
     rounding = 8 * jnp.finfo(work.dtype).eps * (before.gross + jnp.abs(work))
     lively = jnp.maximum(before.kinetic + before.stored, after.kinetic + after.stored)
     most = MOST_GAIN * lively + rounding

@@ -29,13 +29,8 @@ class Stiff(NamedTuple):
     """Along the segment besides (kg)."""
     node_mass: Float[Array, "nodes n *batch"]
     """Of the nodes (kg), with what drag adds."""
-
-
-class Answer(NamedTuple):
-    """Changes of all velocities, and of the cables' points."""
-
-    change: Change
-    points: Float[Array, "3 points n *batch"]
+    pressed: Float[Array, "3 3 nodes n *batch"] | None = None
+    """What surfaces that nodes touch add to their masses (kg); None where there are none."""
 
 
 def product(a: Array, b: Array) -> Array:
@@ -116,8 +111,52 @@ def _front(array: Array) -> Array:
     return jnp.moveaxis(array, 1, 0)
 
 
-def solve(rig: ElasticParameters, line: Course, stiff: Stiff, b: Change) -> Answer:
-    """Changes of all velocities under the impulses b (N s, N m s)."""
+def points(line: Course, change: Change) -> Float[Array, "3 points n *batch"]:
+    """How the cables' points move when everything moves by `change`."""
+    top = change.vehicles
+    if line.hook_lever is not None:
+        top = top + apply(line.hook_lever, change.vehicles_turn)
+    end = change.payload[:, None] + apply(line.lever, change.payload_turn[:, None])
+    return jnp.concatenate([top[:, None], change.nodes, end[:, None]], axis=1)
+
+
+def times(rig: ElasticParameters, line: Course, stiff: Stiff, change: Change) -> Change:
+    """The matrix of the system times `change`."""
+    at = points(line, change)
+    apart = at[:, 1:] - at[:, :-1]
+    pull = stiff.side * apart + stiff.axial * dot(stiff.direction, apart) * stiff.direction
+    first, last = pull[:, 0], pull[:, -1]
+    turn = apply(rig.inertia, change.vehicles_turn)
+    if line.hook_lever is not None:
+        turn = turn - apply_transposed(line.hook_lever, first)
+    nodes = stiff.node_mass * change.nodes + pull[:, :-1] - pull[:, 1:]
+    if stiff.pressed is not None:
+        nodes = nodes + apply(stiff.pressed, change.nodes)
+    return Change(
+        nodes,
+        rig.payload_mass * change.payload + last.sum(1),
+        apply(rig.solid_inertia, change.payload_turn) + apply_transposed(line.lever, last).sum(1),
+        rig.mass * change.vehicles - first,
+        turn,
+    )
+
+
+def solve(rig: ElasticParameters, line: Course, stiff: Stiff, b: Change) -> Change:
+    """Changes of all velocities under the impulses b (N s, N m s).
+
+    Its derivative is one more solve with the same matrix, which is symmetric: nothing of the sweeps is
+    differentiated.
+    """
+    return jax.lax.custom_linear_solve(
+        lambda change: times(rig, line, stiff, change),
+        b,
+        lambda _, b: _swept(rig, line, stiff, b),
+        symmetric=True,
+    )
+
+
+def _swept(rig: ElasticParameters, line: Course, stiff: Stiff, b: Change) -> Change:
+    """The solution, by one sweep down the cables and one back up."""
     r, side, axial = stiff.direction, stiff.side, stiff.axial
     eye = identity(side[0])
     top = _top(rig, line, b, eye)
@@ -125,13 +164,16 @@ def solve(rig: ElasticParameters, line: Course, stiff: Stiff, b: Change) -> Answ
 
     def down(carry: tuple[Array, Array], each: Any) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
         felt, load = carry
-        r, side, axial, mass, push = each
-        felt, load, link, own = _past(felt + mass * eye, load + push, r, side, axial, eye)
+        r, side, axial, mass, push, pressed = each
+        felt = felt + mass * eye if pressed is None else felt + mass * eye + pressed
+        felt, load, link, own = _past(felt, load + push, r, side, axial, eye)
         return (felt, load), (link, own)
 
-    each = (_front(r[:, 1:]), side[1:], axial[1:], stiff.node_mass, _front(b.nodes))
+    pressed = None if stiff.pressed is None else jnp.moveaxis(stiff.pressed, 2, 0)
+    each = (_front(r[:, 1:]), side[1:], axial[1:], stiff.node_mass, _front(b.nodes), pressed)
     (felt, load), kept = jax.lax.scan(down, (felt, load), each)
-    payload, payload_turn, end = _payload(rig, line, felt, load, b)
+    payload, payload_turn = _payload(rig, line, felt, load, b)
+    end = payload[:, None] + apply(line.lever, payload_turn[:, None])
 
     def up(x: Array, each: tuple[Array, Array]) -> tuple[Array, Array]:
         link, own = each
@@ -146,14 +188,13 @@ def solve(rig: ElasticParameters, line: Course, stiff: Stiff, b: Change) -> Answ
         pull = apply(top.mass, hook) - top.load
         vehicles = top.free + pull / rig.mass
         vehicles_turn = top.free_turn + apply(rig.inverse_inertia, apply_transposed(line.hook_lever, pull))
-    points = jnp.concatenate([hook[:, None], nodes, end[:, None]], axis=1)
-    return Answer(Change(nodes, payload, payload_turn, vehicles, vehicles_turn), points)
+    return Change(nodes, payload, payload_turn, vehicles, vehicles_turn)
 
 
 def _payload(
     rig: ElasticParameters, line: Course, felt: Array, load: Array, b: Change
-) -> tuple[Array, Array, Array]:
-    """The payload under what all cables ask of it: its changes, and those of the attachments."""
+) -> tuple[Array, Array]:
+    """How the payload moves and turns under what all cables ask of it."""
     alone = inverse(rig.payload_mass * identity(felt[0, 0, 0]) + felt.sum(2))
     half = apply(alone, b.payload + load.sum(1))
     turning = product(felt, line.lever)
@@ -163,4 +204,4 @@ def _payload(
     moment = b.payload_turn + apply_transposed(line.lever, load).sum(1)
     turn = apply(inverse(inertia), moment - apply_transposed(both, half))
     move = half - apply(alone, apply(both, turn))
-    return move, turn, move[:, None] + apply(line.lever, turn[:, None])
+    return move, turn

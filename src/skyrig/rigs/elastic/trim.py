@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skyrig.rigs.elastic.parameters import shown
 from skyrig.rigs.equilibrium import Trim
 from skyrig.rigs.slung.trim import LEVEL, hang
 from skyrig.turns import cross, tilted, turn
@@ -25,9 +26,9 @@ def trim(rig: Any, position: Any, attitude: Any, lean: float | None) -> Trim:
     pull = held.tension[:, None] * held.up
     lowest = pull
     point = held.place + held.points
-    nodes = np.zeros((rig.segments - 1, n, 3))
+    nodes, along = np.zeros((rig.segments - 1, n, 3)), np.zeros((rig.segments, n))
     for i in range(rig.segments - 1, -1, -1):
-        size = np.linalg.norm(pull, axis=1)
+        along[i] = size = np.linalg.norm(pull, axis=1)
         # a cable that carries nothing stands straight: it is the limit of one that carries little
         way = np.where(size[:, None] > 1e-12, pull / np.maximum(size, 1e-300)[:, None], held.up)
         point = point + (rest + size / stiffness)[:, None] * way
@@ -45,7 +46,8 @@ def trim(rig: Any, position: Any, attitude: Any, lean: float | None) -> Trim:
     signals = {
         "cable.tension": np.linalg.norm(lowest, axis=1),
         "cable.hook_tension": np.linalg.norm(pull, axis=1),
-        "cable.nodes": nodes.transpose(1, 0, 2).reshape(-1),
+        "cable.along": along[list(shown(rig.segments))].T.reshape(-1),
+        "cable.nodes": nodes[list(shown(rig.segments - 1))].transpose(1, 0, 2).reshape(-1),
     }
     thrust = np.linalg.norm(thrusts, axis=1)
     return Trim(state, thrust, -cross(hooks, pulls), held.exact, held.note, signals)

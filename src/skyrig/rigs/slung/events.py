@@ -231,27 +231,6 @@ class SlungEvents(SlungParameters):
         )
         return after, record
 
-    def prepare(self, state: SlungState, loads: Loads, dt: Array) -> SlungState:
-        """Set the winches' acceleration for the coming step."""
-        if self.winch is None:
-            return state
-        asked = loads.drives.get("winch")
-        wanted = jnp.zeros_like(state.length) if asked is None else asked
-        drive = self.winch.drive(state.length, state.reel, wanted, dt)
-        return eqx.tree_at(lambda s: s.mode.drive, state, drive)
-
-    def poke(self, state: SlungState, group: str, impulse: Array, point: Array) -> SlungState:
-        """Blows (N s, world frame) at points of bodies (m, their frames); cables answer at the reset."""
-        if group == "payload":
-            body, mass, turn = state.payload, self.payload_mass, self.payload_inverse_inertia
-            impulse, point = impulse[:, 0], point[:, 0]
-        else:
-            body, mass, turn = state.vehicles, self.mass, self.inverse_inertia
-        local = algebra.apply_transposed(algebra.rotation_matrix(body.attitude), impulse)
-        spin = algebra.apply(turn, algebra.cross(point, local))
-        changed = Bodies(body.position, body.velocity + impulse / mass, body.attitude, body.rate + spin)
-        return eqx.tree_at(lambda s: getattr(s.motion, group), state, changed)
-
     def switch(self, state: SlungState, name: str, which: Bool[Array, "n *batch"]) -> SlungState:
         """Cables cut, for good."""
         assert name == "cut", name

@@ -15,8 +15,9 @@ from skyrig import algebra
 from skyrig.algebra import apply, apply_transposed, cross, dot, total
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.complementarity import Coupled, Dense, System
+from skyrig.rigs.on_cables import Reeled
 from skyrig.rigs.protocol import Loads
-from skyrig.rigs.slung.parameters import Reeled, SlungMotion, SlungParameters, SlungState
+from skyrig.rigs.slung.parameters import SlungMotion, SlungParameters, SlungState
 
 
 class CableSpans(NamedTuple):

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import equinox as eqx
 from jaxtyping import Array, Bool, Float
 
 from skyrig.rigs.bodies import Bodies
-from skyrig.rigs.cables import Cable, WinchLimits
+from skyrig.rigs.cables import Cable
 from skyrig.rigs.layout import Drive, EventKind, Group, Layout, SignalKind, Switch
-from skyrig.rigs.protocol import Hybrid, State
-
-
-class Reeled(eqx.Module):
-    """Cables on winches."""
-
-    length: Float[Array, "n *batch"]
-    """Free length (m)."""
-    rate: Float[Array, "n *batch"]
-    """Reel-out rate (m/s)."""
+from skyrig.rigs.on_cables import CableState, CableTeam, Reeled
+from skyrig.rigs.protocol import Hybrid
 
 
 class SlungMotion(eqx.Module):
@@ -45,21 +37,11 @@ class SlungMode(eqx.Module):
     """Reel-out acceleration held over the step (m/s^2); None without winches."""
 
 
-class SlungState(State):
+class SlungState(CableState):
     """Where a slung rig is: payload, vehicles, cables and which of them are taut."""
 
     motion: SlungMotion
     mode: SlungMode
-
-    @property
-    def payload(self) -> Bodies:
-        """(3, *batch)."""
-        return self.motion.payload
-
-    @property
-    def vehicles(self) -> Bodies:
-        """(3, n, *batch)."""
-        return self.motion.vehicles
 
     @property
     def taut(self) -> Bool[Array, "n *batch"]:
@@ -71,48 +53,13 @@ class SlungState(State):
         """Cables that are cut."""
         return self.mode.cut
 
-    @property
-    def length(self) -> Float[Array, "n *batch"]:
-        """Free length of each cable (m)."""
-        fixed = self.mode.length
-        if fixed is not None:
-            return fixed
-        assert self.motion.reeled is not None
-        return self.motion.reeled.length
 
-    @property
-    def reel(self) -> Any:
-        """Reel-out rate of each cable (m/s)."""
-        return 0.0 if self.motion.reeled is None else self.motion.reeled.rate
-
-    @property
-    def drive(self) -> Any:
-        """Reel-out acceleration of each cable (m/s^2)."""
-        return 0.0 if self.mode.drive is None else self.mode.drive
-
-
-class SlungParameters(Hybrid):
+class SlungParameters(CableTeam, Hybrid):
     """n vehicles and one payload joined by n cables, as arrays."""
 
     mechanism: ClassVar[str] = "cables"
 
-    mass: Float[Array, "n *batch"]
-    inertia: Float[Array, "3 3 n *batch"]
-    inverse_inertia: Float[Array, "3 3 n *batch"]
-    payload_mass: Float[Array, "*batch"]
-    payload_inertia: Float[Array, "3 3 *batch"]
-    payload_inverse_inertia: Float[Array, "3 3 *batch"]
-    attachment: Float[Array, "3 n *batch"]
-    hook: Float[Array, "3 n *batch"] | None
-    length: Float[Array, "n *batch"]
-    winch: WinchLimits | None
     restitution: Float[Array, "*batch"]
-    gravity: Float[Array, "*batch"]
-
-    @property
-    def count(self) -> int:
-        """Number of vehicles."""
-        return self.mass.shape[0]
 
     @property
     def layout(self) -> Layout:

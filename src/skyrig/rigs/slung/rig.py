@@ -18,12 +18,13 @@ from skyrig.algebra import as_jax, traced
 from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
 from skyrig.rigs.bodies import Bodies, bodies_from_arrays
-from skyrig.rigs.cables import Cable, cable_arrays, checked, inverse, passed, stacked
+from skyrig.rigs.cables import Cable, checked
 from skyrig.rigs.equilibrium import Trim
+from skyrig.rigs.on_cables import Reeled, team_arrays
 from skyrig.rigs.protocol import Loads
 from skyrig.rigs.slung.events import SlungEvents
 from skyrig.rigs.slung.motion import cable_matrix, motion, spans
-from skyrig.rigs.slung.parameters import Reeled, SlungMode, SlungMotion, SlungState
+from skyrig.rigs.slung.parameters import SlungMode, SlungMotion, SlungState
 from skyrig.rigs.slung.trim import LEVEL, trim
 from skyrig.turns import cross, turn
 
@@ -51,42 +52,10 @@ class Slung(SlungEvents):
             restitution: Share of an arriving cable's rate that comes back, 0 (inelastic) up to below 1.
             gravity: m/s^2, downwards.
         """
-        if len(vehicles) == 0:
-            raise InputError("vehicles must name at least one vehicle, but the list is empty.")
-        if len(vehicles) != len(cables):
-            raise InputError(
-                f"cables must be one for each vehicle: {len(cables)} cables for {len(vehicles)} vehicles."
-            )
-        mass = [passed(checks.positive, f"vehicles[{k}].mass", v.mass) for k, v in enumerate(vehicles)]
-        inertia = [
-            passed(checks.inertia, f"vehicles[{k}].inertia", v.inertia) for k, v in enumerate(vehicles)
-        ]
-        length, attachment, hook, winch = cable_arrays(cables)
-        if payload.inertia is None:
-            if np.any(np.asarray(attachment) != 0):
-                raise InputError(
-                    "cables[].attachment must be (0, 0, 0) on a point-mass payload; give it an inertia."
-                )
-            payload_inertia = payload_inverse = as_jax(np.zeros((3, 3)))
-        else:
-            payload_inertia = checked(checks.inertia, "payload.inertia", payload.inertia)
-            payload_inverse = as_jax(inverse(payload_inertia))
+        team = team_arrays(vehicles, payload, cables, gravity)
         if not 0 <= float(restitution) < 1:
             raise InputError(f"restitution must be at least 0 and below 1, not {restitution}.")
-        return Slung(
-            mass=stacked(mass),
-            inertia=stacked(inertia),
-            inverse_inertia=stacked([inverse(j) for j in inertia]),
-            payload_mass=checked(checks.positive, "payload.mass", payload.mass),
-            payload_inertia=payload_inertia,
-            payload_inverse_inertia=payload_inverse,
-            attachment=attachment,
-            hook=hook,
-            length=length,
-            winch=winch,
-            restitution=as_jax(restitution, dtype=length.dtype),
-            gravity=as_jax(checked(checks.numbers, "gravity", gravity), length.dtype),
-        )
+        return Slung(**team, restitution=as_jax(restitution, dtype=team["length"].dtype))
 
     def state(
         self,
@@ -155,14 +124,6 @@ class Slung(SlungEvents):
         """Tension of every cable (N) with the state's taut set."""
         return motion(self, state, loads)[1]
 
-    def bodies(self, state: SlungState) -> dict[str, Bodies]:
-        """Payload and vehicles."""
-        return {"payload": state.payload.alone(), "vehicles": state.vehicles}
-
-    def like(self, state: SlungState) -> Float[Array, "*batch"]:
-        """One number of the motion for each flight."""
-        return state.payload.position[0]
-
     def signals(self, t: ArrayLike, state: SlungState, loads: Loads) -> dict[str, Array]:
         """Tension, free length and tautness of every cable."""
         return {
@@ -174,35 +135,6 @@ class Slung(SlungEvents):
     def standing(self, state: SlungState) -> dict[str, Bool[Array, "n *batch"]]:
         """Cables that are taut."""
         return {"taut": state.taut}
-
-    def readings(self, state: SlungState) -> dict[str, Array]:
-        """The cables' free lengths, which their winches know."""
-        return {"cable.length": state.length}
-
-    def rest_goals(self) -> dict[str, Any]:
-        """The lengths that winches start from (m)."""
-        return {} if self.winch is None else {"winch": np.asarray(self.length)}
-
-    def follow(
-        self, readings: dict[str, Array], goals: dict[str, Array], period: ArrayLike
-    ) -> dict[str, Array]:
-        """Reel-out rates that bring the cables to lengths `goals['winch']` (m)."""
-        assert self.winch is not None
-        return {"winch": self.winch.towards(readings["cable.length"], goals["winch"], period)}
-
-    def placed(self, bodies: dict[str, Bodies]) -> SlungState:
-        """A start with payload and vehicles as given; see `state`."""
-        load, craft = bodies["payload"].only(), bodies["vehicles"]
-        return self.state(
-            load.position,
-            craft.position.T,
-            payload_velocity=load.velocity,
-            payload_attitude=load.attitude,
-            payload_rate=load.rate,
-            vehicle_velocity=craft.velocity.T,
-            vehicle_attitude=craft.attitude.T,
-            vehicle_rate=craft.rate.T,
-        )
 
     def shifted(self, state: SlungState, bodies: dict[str, Bodies]) -> SlungState:
         """`state` with payload and vehicles elsewhere; its cables stay taut or slack."""

@@ -37,6 +37,7 @@ class MaterialSpec(Part, frozen=True, kw_only=True):
         float, unit("1", "Of the payload's share bouncing on one cable; 1 is critical", ge=0, le=100)
     ] = 0.1
     mass_per_metre: Annotated[float, unit("kg/m", "Weight of the cable", gt=0, le=100)] = 1e-3
+    bending: Annotated[float, unit("N m^2", "E I, what resists bending", ge=0, le=1e4)] = 0.0
     drag_per_metre: Annotated[
         float, unit("N s^2/m^3", "Drag force over squared speed and length", ge=0, le=100)
     ] = 0.0

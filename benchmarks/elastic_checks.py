@@ -1,0 +1,186 @@
+"""What elastic cables must show, measured and printed next to what is asked.
+
+    python benchmarks/elastic_checks.py [NAME ...]
+
+Names are those of the functions below; all without any. Rigs and starts are those of the tests.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from elastic import inputs, rig
+from jax.flatten_util import ravel_pytree
+
+import skyrig
+from skyrig.papers.multilift_cables import STIFFNESS, single, six
+from skyrig.rigs import Cable, Elastic, Loads, Material, Slung, restitution
+from skyrig.rigs.elastic.energy import energy
+from skyrig.sim.batch import advance
+from skyrig.sim.plant import Effort
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "physics"))
+import test_auto_multilift as stored
+import test_elastic as cases
+
+Row = tuple[str, str, str]
+"""What, measured, asked."""
+
+
+def table_1() -> Iterator[Row]:
+    """Stiffness and fall of the report's single cable."""
+    for segments in (10, 20):
+        drops = [single(mass, segments) for mass in (0.1, 0.5, 1.0, 5.0)]
+        off = max(abs(it.stiffness / STIFFNESS - 1) for it in drops)
+        yield f"stiffness off, N = {segments}", f"{100 * off:.5f} %", "below 0.01 %"
+        yield f"fall off, RMS, N = {segments}", f"{100 * max(it.error for it in drops):.3f} %", "0.1 %"
+
+
+def overshoot() -> Iterator[Row]:
+    """Six cables at 30 degrees."""
+    for mass in (6.0, 30.0, 60.0):
+        drop = six(mass, 10)
+        wanted = f"{100 * drop.ideal_overshoot:.2f} within 0.2"
+        yield f"overshoot of {mass:g} kg", f"{100 * drop.overshoot:.2f} %", wanted
+
+
+def pendulum() -> Iterator[Row]:
+    """From 45 degrees, ten seconds, 4 ms."""
+    it = Elastic.build(
+        [cases.WALL], cases.point(1.0), [Cable(1.0)], Material(**cases.STIFF, mass_per_metre=1e-3), 10
+    )
+    start = np.array([np.sin(np.pi / 4), 0.0, -np.cos(np.pi / 4)]) * (1 + 9.81 * np.cos(np.pi / 4) / 1e5)
+    _, _, (place, _, _) = cases.watched(
+        it, it.state(start, [[0.0, 0.0, 0.0]]), cases.held(it), 4e-3, np.zeros(2500)
+    )
+    x, _, z = np.asarray(place).T
+    last = np.degrees(np.arctan2(np.abs(x), -z))[-300:].max()
+    yield "pendulum after 10 s at 4 ms", f"{last:.4f} degrees", "at least 44.97"
+
+
+def radau() -> Iterator[Row]:
+    """Six vehicles, six cables of ten segments, two seconds, against SciPy's Radau at 1e-10."""
+    from scipy.integrate import solve_ivp
+
+    built = rig()
+    hover = built.trim([0.0, 0.0, 0.0], lean=0.35)
+    thrust = jnp.asarray(hover.thrust + 0.4 * (inputs(hover)[0] - hover.thrust))
+    loads = Loads(thrust, jnp.asarray(hover.moment.T))
+    start, motion = ravel_pytree(hover.state.motion)
+
+    @jax.jit
+    def slope(y: Any) -> Any:
+        state = eqx.tree_at(lambda it: it.motion, hover.state, motion(y))
+        return ravel_pytree(built.derivative(0.0, state, loads))[0]
+
+    jacobian = jax.jit(jax.jacfwd(slope))
+    exact = solve_ivp(
+        lambda t, y: np.asarray(slope(y)),
+        (0, 2.0),
+        np.asarray(start),
+        "Radau",
+        jac=lambda t, y: np.asarray(jacobian(y)),
+        rtol=1e-10,
+        atol=1e-11,
+    )
+    wanted = motion(jnp.asarray(exact.y[:, -1]))
+    effort = Effort(loads.thrust, loads.moment)
+    errors = []
+    for dt in (2e-3, 1e-3):
+        end, _ = advance(built, hover.state, effort, dt, round(2 / dt))
+        own = float(jnp.abs(end.payload.position - wanted.payload.position).max())
+        craft = float(jnp.abs(end.vehicles.position - wanted.vehicles.position).max())
+        errors.append(own)
+    yield "payload off Radau after 2 s at 1 ms", f"{errors[1]:.1e} m", "1e-6 m"
+    yield "vehicles off Radau", f"{craft:.1e} m", "-"
+    yield "error at 2 ms over that at 1 ms", f"{errors[0] / errors[1]:.2f}", "4"
+
+
+def conserved() -> Iterator[Row]:
+    """Momentum, and energy over 200 fold-and-snap starts."""
+    pair, state = cases.team(np.random.default_rng(3), 4, stiffness=2e4, damping=40.0)
+    pair = eqx.tree_at(lambda it: it.gravity, pair, jnp.asarray(0.0))
+
+    def momentum(state: Any) -> Any:
+        nodes = (pair.segment(state).node_mass * state.nodes.velocity).sum((1, 2))
+        craft = (pair.mass * state.vehicles.velocity).sum(1)
+        return nodes + craft + pair.payload_mass * state.payload.velocity
+
+    end, _ = advance(pair, state, cases.unforced(pair), 1e-3, 500)
+    off = float(jnp.abs(momentum(end) - momentum(state)).max())
+    yield "momentum after 500 steps", f"{off:.1e} N s", "1e-9"
+    rigs, states = cases.snapping(200)
+    before = energy(rigs, states)
+    for dt in (1e-3, 2e-3, 4e-3):
+        _, _, (_, active, total) = cases.watched(rigs, states, cases.unforced(rigs), dt, np.zeros(250))
+        total = np.concatenate([np.asarray(before.total)[None], np.asarray(total)])
+        scale = np.asarray(before.kinetic + before.stored)
+        active = np.concatenate([scale[None], np.asarray(active)])
+        gain = (np.diff(total, axis=0) / np.maximum(active[1:], active[:-1])).max()
+        above = ((total - total[0]) / scale).max()
+        finite = "" if np.isfinite(total).all() else ", NOT FINITE"
+        yield f"most gained in a step, 200 starts, {1e3 * dt:g} ms", f"{gain:.1e}{finite}", "never grows"
+        yield "most above the start's energy", f"{above:.1e}", "never grows"
+
+
+def replayed() -> Iterator[Row]:
+    """Auto-Multilift's stored flights."""
+    for row, name in enumerate(("cl", "ol", "clnc", "cl from 10 s")):
+        off = stored.apart(stored.flown(row), stored.STORED["states"][row][..., :3])
+        yield f"Auto-Multilift's {name}, 1 s", f"{1e3 * off:.2f} mm", "10 mm"
+
+
+def stiff() -> Iterator[Row]:
+    """The drop of RotorTM's Fig. 16 at growing stiffness, against the inextensible rig."""
+    frame, load = skyrig.airframe("dragonfly"), skyrig.payload("point-mass")
+    start = ([0.15, 0.0, 1 - 0.3 * np.cos(np.pi / 6)], [[0.0, 0.0, 1.0]])
+    push: Any = ([frame.mass * 9.81], np.zeros((1, 3)))
+    share = frame.mass * load.mass / (frame.mass + load.mass)
+    for ratio in (0.2, 1.0):
+        back = restitution(ratio)
+        rigid = Slung.build([frame], load, [Cable(0.5)], restitution=back)
+        times = np.array([0.0, 0.2104, 0.3])
+        limit = skyrig.rollout(rigid, rigid.state(*start), times[[0, -1]], *push, at=times)
+        for k in (1e3, 1e4, 1e5, 1e6):
+            stuff = Material(stiffness=k, damping=2 * ratio * np.sqrt(k * share))
+            it = Elastic.build([frame], load, [Cable(0.5)], stuff, 1)
+            after = 0.2104 + max(4 * np.sqrt(share / k), 1e-4) + 2e-4
+            at = np.array([0.0, 0.2104, after, 0.3])
+            found, far = [], np.nan
+            for step in (1e-4, 1e-3):
+                flown = skyrig.rollout(it, it.state(*start), at[[0, -1]], *push, at=at, step=step)
+                change = np.diff(np.asarray(flown.payload.velocity)[1:3], axis=0)[0]
+                change[2] += 9.81 * (after - 0.2104)
+                found.append(load.mass * np.linalg.norm(change) / limit.events[0].impulse - 1)
+                if step == 1e-4:
+                    far = np.abs(np.asarray(flown.payload.position)[-1] - limit.payload.position[-1]).max()
+            yield (
+                f"impulse, {k:.0e} N/m, damping ratio {ratio:g} (restitution {back:.3f})",
+                f"{100 * found[0]:+.2f} % at 0.1 ms, {100 * found[1]:+.2f} % at 1 ms; {1e3 * far:.3f} mm off",
+                "2 %" if k == 1e6 else "-",
+            )
+
+
+CHECKS = (table_1, overshoot, pendulum, radau, conserved, replayed, stiff)
+
+
+def main() -> None:
+    """Print a table."""
+    wanted = sys.argv[1:]
+    print("| what | measured | asked |")
+    print("|---|---|---|")
+    for check in CHECKS:
+        if not wanted or check.__name__ in wanted:
+            for row in check():
+                print("| " + " | ".join(row) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""ROS 2 messages as DDS types: the fields and names that ROS 2's own middleware gives them on the wire."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cyclonedds.idl import make_idl_struct
+from cyclonedds.idl.types import array, float32, float64, int32, sequence, uint8, uint32
+
+
+def _type(name: str, **fields: Any) -> Any:
+    """The type of a message 'package/Name' with these fields, in order."""
+    package, _, own = name.partition("/")
+    return make_idl_struct(own, f"{package}::msg::dds_::{own}_", fields)
+
+
+_xyz: dict[str, Any] = dict.fromkeys("xyz", float64)
+_square: Any = array[float64, 36]  # pyright: ignore[reportInvalidTypeArguments]
+_small: Any = array[float64, 9]  # pyright: ignore[reportInvalidTypeArguments]
+
+Time = _type("builtin_interfaces/Time", sec=int32, nanosec=uint32)
+Clock = _type("rosgraph_msgs/Clock", clock=Time)
+Header = _type("std_msgs/Header", stamp=Time, frame_id=str)
+Dimension = _type("std_msgs/MultiArrayDimension", label=str, size=uint32, stride=uint32)
+ArrayLayout = _type("std_msgs/MultiArrayLayout", dim=sequence[Dimension], data_offset=uint32)
+Float64MultiArray = _type("std_msgs/Float64MultiArray", layout=ArrayLayout, data=sequence[float64])
+Vector3 = _type("geometry_msgs/Vector3", **_xyz)
+Point = _type("geometry_msgs/Point", **_xyz)
+Quaternion = _type("geometry_msgs/Quaternion", **_xyz, w=float64)
+Pose = _type("geometry_msgs/Pose", position=Point, orientation=Quaternion)
+PoseWithCovariance = _type("geometry_msgs/PoseWithCovariance", pose=Pose, covariance=_square)
+Twist = _type("geometry_msgs/Twist", linear=Vector3, angular=Vector3)
+TwistWithCovariance = _type("geometry_msgs/TwistWithCovariance", twist=Twist, covariance=_square)
+Odometry = _type(
+    "nav_msgs/Odometry", header=Header, child_frame_id=str, pose=PoseWithCovariance, twist=TwistWithCovariance
+)
+Transform = _type("geometry_msgs/Transform", translation=Vector3, rotation=Quaternion)
+TransformStamped = _type(
+    "geometry_msgs/TransformStamped", header=Header, child_frame_id=str, transform=Transform
+)
+TFMessage = _type("tf2_msgs/TFMessage", transforms=sequence[TransformStamped])
+Imu = _type(
+    "sensor_msgs/Imu",
+    header=Header,
+    orientation=Quaternion,
+    orientation_covariance=_small,
+    angular_velocity=Vector3,
+    angular_velocity_covariance=_small,
+    linear_acceleration=Vector3,
+    linear_acceleration_covariance=_small,
+)
+Wrench = _type("geometry_msgs/Wrench", force=Vector3, torque=Vector3)
+WrenchStamped = _type("geometry_msgs/WrenchStamped", header=Header, wrench=Wrench)
+AttitudeTarget = _type(
+    "mavros_msgs/AttitudeTarget",
+    header=Header,
+    type_mask=uint8,
+    orientation=Quaternion,
+    body_rate=Vector3,
+    thrust=float32,
+)

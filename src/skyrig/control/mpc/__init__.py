@@ -1,0 +1,1 @@
+"""Model predictive control: every vehicle and the load plan a little ahead, and tell each other."""

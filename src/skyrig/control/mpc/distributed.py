@@ -1,0 +1,242 @@
+"""Model predictive control of a team, distributed: one plan for every vehicle and one for the load.
+
+After Auto-Multilift (Wang et al., arXiv 2406.04858): the load chooses tensions, the vehicles thrusts and
+moments, each by a plan of its own over a short horizon, and what they plan is exchanged a few times every
+tick (`skyrig.control.mpc.team`). Rotor and tension limits are bounds of the plans, distances from others and
+from obstacles are soft. What pushes a body and was not planned is observed and planned with from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from skyrig.control.interface import (
+    Command,
+    Controller,
+    Measurement,
+    Target,
+    axes,
+    concrete,
+    fitted,
+    fitted_target,
+    part,
+    wanted_of,
+)
+from skyrig.control.mpc.agents import Load, Vehicle, Weights
+from skyrig.control.mpc.bodies import VELOCITY
+from skyrig.control.mpc.preview import Preview, preview
+from skyrig.control.mpc.solver import Bounds, Plan
+from skyrig.control.mpc.team import Plans, Team, heard
+from skyrig.planning import Sample
+from skyrig.rigs.bodies import Bodies
+
+BARRIER = 1e-4
+"""Weight of the bounds' barrier, in the cost's own unit."""
+
+
+class MpcGains(eqx.Module):
+    """Weights, limits and observers of the plans."""
+
+    vehicle: Float[Array, "12 n ..."] = axes(2)
+    """Weights of the vehicles' errors: position, velocity, attitude, rate."""
+    effort: Float[Array, "4 n ..."] = axes(2)
+    """Weights of what thrust and moment differ from those of the reference."""
+    load: Float[Array, "12 ..."] = axes(1)
+    """Weights of the load's errors."""
+    tension: Float[Array, "n ..."] = axes(1)
+    """Weights of what tensions differ from those of the reference (1/N^2)."""
+    final: Float[Array, " ..."] = axes(0)
+    """How many times more errors count at the end of the horizon."""
+    approach: Float[Array, " ..."] = axes(0)
+    """Rate at which they should die out there (1/s)."""
+    softness: Float[Array, " ..."] = axes(0)
+    """Of the cables' lengths: (L - L_0)^2 / (2 softness) is what a change costs."""
+    apart: Float[Array, " ..."] = axes(0)
+    """Least distance between vehicles and from obstacles, seen from above (m)."""
+    shy: Float[Array, " ..."] = axes(0)
+    """Weight of coming nearer (1/m^2)."""
+    learn: Float[Array, " ..."] = axes(0)
+    """Rate at which unplanned pushes are learnt (1/s)."""
+
+
+class MpcMemory(eqx.Module):
+    """What is kept from tick to tick."""
+
+    plans: Plans
+    push: Float[Array, "..."]  # (n+1, 3)
+    """Observed accelerations that nobody planned, the load's last (m/s^2)."""
+    expected: Float[Array, "..."]  # (n+1, 3)
+    """Velocities that were planned for this tick (m/s)."""
+    tick: Int[Array, ""]
+    change: Float[Array, ""]
+    """What the last exchange still changed."""
+
+
+class DistributedMpc(Controller):
+    """Vehicles and load plan by themselves and tell each other; build one with `skyrig.control.build`."""
+
+    signal_units: ClassVar[Mapping[str, str]] = {"planned_tension": "N", "unconverged": "1"}
+
+    mass: Float[Array, "n ..."] = axes(1)
+    inertia: Float[Array, "3 3 n ..."] = axes(3)
+    inverse_inertia: Float[Array, "3 3 n ..."] = axes(3)
+    payload_mass: Float[Array, " ..."] = axes(0)
+    payload_inertia: Float[Array, "3 3 ..."] = axes(2)
+    payload_inverse_inertia: Float[Array, "3 3 ..."] = axes(2)
+    attachment: Float[Array, "3 n ..."] = axes(2)
+    hook: Float[Array, "3 n ..."] = axes(2)
+    length: Float[Array, "n ..."] = axes(1)
+    gravity: Float[Array, " ..."] = axes(0)
+    available: Float[Array, "n ..."] = axes(1)
+    internal: Float[Array, "3 n ..."] = axes(2)
+    """Forces of the cables in hover that make no wrench (N)."""
+    least: Float[Array, "4 n ..."] = axes(2)
+    """Lower bounds of thrust and moment (N, N m)."""
+    most: Float[Array, "4 n ..."] = axes(2)
+    least_tension: Float[Array, "n ..."] = axes(1)
+    most_tension: Float[Array, "n ..."] = axes(1)
+    deaf: Float[Array, "2 n ..."] = axes(2)
+    """From when to when each vehicle neither hears nor is heard (s)."""
+    obstacles: Float[Array, "k 3 ..."] = axes(2)
+    period: Float[Array, " ..."] = axes(0)
+    """Between ticks (s)."""
+    gains: MpcGains = part()
+    horizon: int = eqx.field(static=True, kw_only=True)
+    stride: int = eqx.field(static=True, kw_only=True)
+    """Ticks in a step of the horizon."""
+    sweeps: int = eqx.field(static=True, kw_only=True)
+    turns: int = eqx.field(static=True, kw_only=True)
+    order: str = eqx.field(static=True, kw_only=True)
+
+    def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> Preview:
+        """What every tick looks ahead to."""
+        model = jax.tree.map(concrete, self)
+        given = wanted_of("payload", payload)
+        return preview(model, given, self.horizon, self.stride, float(self.period))
+
+    def start(self, measurement: Measurement) -> MpcMemory:
+        """Everybody stays where it is, carrying its share."""
+        return self._each(measurement, lambda it, seen: it._begun(*seen))
+
+    def __call__(self, memory: Any, t: Any, target: Target, measurement: Measurement) -> tuple[Any, Command]:
+        """Plans from what is measured; their first inputs are the command."""
+        nominal: Preview = fitted_target(target, measurement).nominal
+        now = jnp.broadcast_to(t, measurement.length.shape[1:])
+
+        def planned(it: Any, seen: Any, memory: Any, nominal: Any, t: Any) -> Any:
+            return it._planned(memory, t, nominal, *seen)
+
+        memory, effort = self._each(measurement, planned, memory, nominal, now)
+        return memory, Command(effort[0], effort[1:])
+
+    def signals(self, memory: MpcMemory) -> dict[str, Array]:
+        """Tensions as planned, and how far the exchange was from its end."""
+        tension = memory.plans.load.inputs[0]
+        return {"planned_tension": tension, "unconverged": jnp.broadcast_to(memory.change, tension.shape)}
+
+    def _each(self, measurement: Measurement, function: Any, *others: Any) -> Any:
+        """A function of one flight for every flight of the batch behind the arrays."""
+        like = measurement.length
+        states = (_state(measurement.vehicles), _state(measurement.payload), like)
+        batch = like.shape[1:]
+        if not batch:
+            return function(self, states, *others)
+        it = fitted(self, like)
+        arrays, rest = eqx.partition((it, states, *others), eqx.is_array)
+
+        def widened(leaf: Array) -> Array:
+            return jnp.broadcast_to(leaf, leaf.shape[: leaf.ndim - len(batch)] + batch)
+
+        def one(arrays: Any) -> Any:
+            it, states, *others = eqx.combine(arrays, rest)
+            return function(it, states, *others)
+
+        for _ in batch:
+            one = jax.vmap(one, in_axes=-1, out_axes=-1)
+        return one(jax.tree.map(widened, arrays))
+
+    def _team(self, length: Array, push: Array) -> Team:
+        gains, n = self.gains, self.mass.shape[0]
+
+        def shared(value: Array) -> Array:
+            return jnp.broadcast_to(value, (n, *value.shape))
+
+        step, one = self.stride * self.period, jnp.ones_like(self.period)
+        own = Weights(gains.vehicle.T, gains.final * gains.vehicle.T, gains.effort.T)
+        vehicles = Vehicle(
+            mass=self.mass,
+            inertia=jnp.moveaxis(self.inertia, -1, 0),
+            inverse_inertia=jnp.moveaxis(self.inverse_inertia, -1, 0),
+            gravity=shared(self.gravity),
+            step=shared(step),
+            weights=own,
+            scale=shared(one),
+            approach=shared(gains.approach),
+            push=push[:-1],
+            hook=self.hook.T,
+            length=length,
+            softness=shared(gains.softness),
+            apart=shared(gains.apart),
+            shy=shared(gains.shy),
+        )
+        load = Load(
+            mass=self.payload_mass,
+            inertia=self.payload_inertia,
+            inverse_inertia=self.payload_inverse_inertia,
+            gravity=self.gravity,
+            step=step,
+            weights=Weights(gains.load, gains.final * gains.load, gains.tension),
+            scale=one,
+            approach=gains.approach,
+            push=push[-1],
+            attachment=self.attachment.T,
+            length=length,
+            softness=gains.softness,
+            centre=jnp.zeros(3, one.dtype),
+            own_frame=False,
+        )
+        barrier = BARRIER * one
+        thrusts = Bounds(self.least.T, self.most.T, shared(barrier))
+        tensions = Bounds(self.least_tension, self.most_tension, barrier)
+        return Team(vehicles, load, thrusts, tensions, self.obstacles, self.sweeps, self.turns, self.order)
+
+    def _begun(self, vehicles: Array, load: Array, length: Array) -> MpcMemory:
+        n, rows = self.mass.shape[0], self.horizon + 1
+        share = self.payload_mass * self.gravity / n
+        thrust = self.mass * self.gravity + share
+        effort = jnp.zeros((n, self.horizon, 4), load.dtype).at[..., 0].set(thrust[:, None])
+        craft = jax.vmap(Plan.of)(jnp.broadcast_to(vehicles.T[:, None], (n, rows, 13)), effort)
+        tension = jnp.broadcast_to(share, (self.horizon, n))
+        cargo = Plan.of(jnp.broadcast_to(load, (rows, 13)), tension)
+        still = jnp.zeros((n + 1, 3), load.dtype)
+        speeds = jnp.concatenate([vehicles.T, load[None]])[:, VELOCITY]
+        zero = jnp.zeros((), load.dtype)
+        return MpcMemory(
+            Plans(craft, cargo, heard(craft, cargo)), still, speeds, jnp.zeros((), jnp.int32), zero
+        )
+
+    def _planned(
+        self, memory: MpcMemory, t: Array, wanted: Preview, vehicles: Array, load: Array, length: Array
+    ) -> tuple[MpcMemory, Array]:
+        speeds = jnp.concatenate([vehicles.T, load[None]])[:, VELOCITY]
+        push = memory.push + self.gains.learn * (speeds - memory.expected)
+        team = self._team(length, push)
+        fresh = memory.tick % self.stride == 0
+        later = jax.tree.map(lambda new, old: jnp.where(fresh, new, old), memory.plans.later(), memory.plans)
+        deaf = (t >= self.deaf[0]) & (t < self.deaf[1])
+        plans, change = team.plan(vehicles.T, load, wanted.vehicle_aims, wanted.load_aim, later, deaf)
+        after = jnp.concatenate([plans.vehicles.states[:, 1], plans.load.states[None, 1]])[:, VELOCITY]
+        expected = speeds + (after - speeds) / self.stride
+        kept = MpcMemory(plans, push, expected, memory.tick + 1, change)
+        return kept, plans.vehicles.inputs[:, 0].T
+
+
+def _state(bodies: Bodies) -> Array:
+    """(13, ...) as plans have it."""
+    return jnp.concatenate([bodies.position, bodies.velocity, bodies.attitude, bodies.rate])
