@@ -228,6 +228,7 @@ def effort(actuators: Actuators, memory: Memory, around: Surroundings) -> Effort
         drives=memory.command.drives or {},
         rotors=made.rotors,
         share=around.share,
+        speeds=actuators.speeds(made.rotors),
     )
 
 

@@ -65,7 +65,10 @@ class Turn(NamedTuple):
 
 
 class Plan(eqx.Module):
-    """A flight's steps, in NumPy until flown; padding steps have a negative length. Flights are last."""
+    """A flight's steps, in NumPy until they are flown; padding steps have a negative length.
+
+    In a batch flights (or 1) come last.
+    """
 
     time: Float[Any, "steps *batch"]
     """When each step begins (s)."""

@@ -23,10 +23,10 @@ class RotorDragSpec(ElementSpec, frozen=True, kw_only=True):
         """The rotors of the team."""
         from skyrig.algebra import as_jax
         from skyrig.elements import RotorDrag, RotorSet
-        from skyrig.elements.rotor_drag import crossings
+        from skyrig.elements.rotor_drag import Crossing
 
         strength = as_jax(np.full(parts.count, self.coefficient))
-        return RotorDrag(RotorSet.of(parts.airframes), crossings(parts.airframes), strength)
+        return RotorDrag(RotorSet.of(parts.airframes), Crossing.of(parts.airframes), strength)
 
 
 class RollingMomentSpec(ElementSpec, frozen=True, kw_only=True):
@@ -38,10 +38,10 @@ class RollingMomentSpec(ElementSpec, frozen=True, kw_only=True):
         """The rotors of the team."""
         from skyrig.algebra import as_jax
         from skyrig.elements import RollingMoment, RotorSet
-        from skyrig.elements.rotor_drag import crossings
+        from skyrig.elements.rotor_drag import Crossing
 
         strength = as_jax(np.full(parts.count, self.coefficient))
-        return RollingMoment(RotorSet.of(parts.airframes), crossings(parts.airframes)[:3], strength)
+        return RollingMoment(RotorSet.of(parts.airframes), Crossing.of(parts.airframes), strength)
 
 
 class GyroscopicSpec(ElementSpec, frozen=True, kw_only=True):
