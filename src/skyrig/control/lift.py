@@ -269,7 +269,7 @@ def _way(phases: Phases, t: Any, higher: Array) -> Float[Array, "4 3 n ..."]:
     for k in range(legs):
         step = phases.points[k]
         if k == 3:  # the floor where the load lies now is higher than was thought
-            step = step.at[2].add(higher)
+            step = step + jnp.stack([0 * higher, 0 * higher, higher])[:, None]
         way = way + _step(t, phases.since[k], phases.until[k])[:, None, None] * step
     return way
 
