@@ -263,8 +263,8 @@ def _plant(rows: Sequence[Row], actuators: Any) -> Plant:
     if plant.motors is None:
         return plant
     # every array of a plant carries the batch, if only of extent 1
-    motors = jax.tree.map(lambda *each: as_jax(_last(each)), *(Motors.of(row.trees[3]) for row in rows))
-    return eqx.tree_at(lambda it: it.motors, plant, motors)
+    wide = jax.tree.map(lambda *each: as_jax(_last(each)), *(row.trees[3] for row in rows))
+    return eqx.tree_at(lambda it: it.motors, plant, Motors.of(wide))
 
 
 def _around(rows: Sequence[Row]) -> Surroundings:
