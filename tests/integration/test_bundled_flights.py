@@ -51,6 +51,8 @@ EVENTFUL = {
     "two-vehicles-own-paths",
     "winch-reel-up",
 }
+SOFT = {"soft-carry", "soft-grasp"}
+"""Grasps: tests/soft flies one."""
 
 PLANNED = {"six-multilift-figure-8"}
 """Planned ahead at every tick, which takes long: flown for a second only."""
@@ -91,7 +93,7 @@ def slack_time(flight: Flight) -> list[float]:
 
 
 def test_every_bundled_scenario_is_flown_here():
-    assert set(names()) == SMOOTH | EVENTFUL | PLANNED
+    assert set(names()) == SMOOTH | EVENTFUL | SOFT | PLANNED
 
 
 @pytest.mark.parametrize("name", sorted(SMOOTH))

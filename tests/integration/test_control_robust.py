@@ -14,9 +14,9 @@ from skyrig.scenario import names
 
 pytestmark = pytest.mark.slow
 
-PLANNED = {"six-multilift-figure-8"}
-"""Plans at every tick take minutes for flights this long: tests/control has theirs."""
-FLOWN = sorted(name for name in set(names()) - PLANNED if load(name).controller.name != OPEN_LOOP)
+SLOW = {"six-multilift-figure-8", "soft-carry", "soft-grasp"}
+"""Plans at every tick, and soft fingers, take minutes for flights this long: they have tests of their own."""
+FLOWN = sorted(name for name in set(names()) - SLOW if load(name).controller.name != OPEN_LOOP)
 LONG = 120.0
 
 

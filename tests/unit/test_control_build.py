@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from control_loop import linked, slung
 
+import skyrig
 from skyrig import InputError
 from skyrig.control import CONTROLLERS, build
 from skyrig.control.cables import Cables
@@ -13,7 +14,8 @@ from skyrig.control.published import PublishedCables, PublishedLinks
 
 
 def test_every_name_builds():
-    rigs = {"links": linked(), "geometric": linked()}
+    hand = skyrig.load("soft-grasp").parts
+    rigs = {"links": linked(), "geometric": linked(), "gripper": (hand.build(), hand.airframes)}
     for name in [name for name, it in CONTROLLERS.items() if isinstance(it.build, str)] + ["geometric"]:
         for flavour in ("full", "published"):
             rig, airframes = rigs.get(name) or slung(3, 1.0)

@@ -218,27 +218,28 @@ class Cables(Controller):
         loss = memory.loss.seen(it, craft_seen.bodies.velocity[2], free, alike)
         able = it.available * ~loss.out
         carrying = able * jnp.where(belief.lost, 0.0, jnp.clip(2 - gap / margins.slack, 0.0, 1.0))
+        loss, carrying = computed_once((loss, carrying))
         carried = computed_once(Carried.by(it, load, load_rotation, carrying))
         asked = asked_of_payload(it, carried, nominal, load, Wrench(memory.push, memory.turn), memory.tilt)
         asked = computed_once(asked)
         swing = computed_once(swing_cables(it, carried, asked, span, nominal))
-        taut = taut_thrust(it, carried, swing, span, load, length)
-        free, free_push, behind = free_thrust(it, nominal, craft, rotation, span, length, able)
+        taut = computed_once(taut_thrust(it, carried, swing, span, load, length))
+        free, free_push, behind = computed_once(free_thrust(it, nominal, craft, rotation, span, length, able))
         free = free.at[2].add(loss.missing)
-        wanted, cut = within_reach(
-            carrying * taut + (1 - carrying) * free, it.thrust_min, 0.95 * it.thrust_max
+        wanted, cut = computed_once(
+            within_reach(carrying * taut + (1 - carrying) * free, it.thrust_min, 0.95 * it.thrust_max)
         )
 
         thrust = dot(wanted, rotation[:, 2])
         missing = thrust * rotation[:, 2] - wanted
         taut_rate = taut_thrust_rate(it, carried, asked, swing, span, missing, length)
         free_rate = free_thrust_rate(it, behind, free_push, missing)
-        rate = (
+        rate = computed_once(
             it.mass * nominal.vehicle[3]
             + carrying * (taut_rate + nominal.pull_rate)
             + (1 - carrying) * free_rate
         )
-        tilt = turning(rotation, craft.rate, least_turn(wanted, rate), nominal.vehicle_spin)
+        tilt = turning(rotation, craft.rate, computed_once(least_turn(wanted, rate)), nominal.vehicle_spin)
         spin = turning_spin(tilt, gains.vehicle, gains.damping)
         moment = turning_moment(it.inertia, craft.rate, spin)
         if it.hook is not None:

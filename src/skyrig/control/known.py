@@ -112,6 +112,14 @@ CONTROLLERS: dict[str, Known] = {
         "vehicles",
         ("cables",),
     ),
+    "gripper": Known(
+        "the vehicle of a soft gripper follows its reference, after Fishman and Carlone",
+        "skyrig.control.soft_drone:soft_drone",
+        {"full": _COURSE, "published": _PUBLISHED_VEHICLE[:4]},
+        "vehicles",
+        ("gripper",),
+        geometric=True,
+    ),
     "attitude": Known(
         "each vehicle holds its reference's attitude",
         f"{_HERE}:attitude",

@@ -7,6 +7,7 @@ Nothing here imports JAX; parameters or times that are JAX arrays make the same 
 """
 
 from skyrig.planning.circle import Circle, circle
+from skyrig.planning.grasp import grasp
 from skyrig.planning.hover import Hover, Step, hover, step
 from skyrig.planning.line import Line, land, line, takeoff
 from skyrig.planning.lissajous import Lissajous, figure_8, lissajous
@@ -39,6 +40,7 @@ REFERENCES.update(
 
 # Those that plan for a whole team.
 TEAM_REFERENCES["poses"] = poses
+TEAM_REFERENCES["grasp"] = grasp
 
 __all__ = [
     "REFERENCES",

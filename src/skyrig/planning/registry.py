@@ -32,6 +32,9 @@ class TeamMotion(NamedTuple):
     """What the payload does meanwhile; nobody is told to follow it."""
     begin: dict[str, tuple[np.ndarray, np.ndarray]]
     """Position (k, 3) and attitude (k, 4) of the bodies of each group at the start."""
+    drives: Callable[[], dict[str, tuple[np.ndarray, np.ndarray]]] | None = None
+    """What the rig's own drives shall do, asked for when it is flown: by drive, times (T,) (s) and goals
+    (T, k), each held until the next."""
 
 
 def build_team(description: Mapping[str, object], parts: object, field: str = "reference") -> TeamMotion:

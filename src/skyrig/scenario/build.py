@@ -128,7 +128,7 @@ def assembled(
         vehicle_references=scenario.motions.vehicles,
         controller=scenario.controller,
         happenings=tuple(_instant(it) for it in happenings if isinstance(it, said.Poke | said.Cut)),
-        disturbances=Disturbances.of(happenings, scenario.parts, scenario.duration),
+        disturbances=Disturbances.of(happenings, scenario.parts, scenario.duration, scenario.motions.drives),
         elements=build_elements(scenario.spec, scenario.parts) if elements is None else elements,
         noise=said.Noise() if scenario.controller.sees == "truth" else scenario.spec.noise,
         control_times=_control_times(scenario),

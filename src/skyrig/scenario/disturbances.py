@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -26,10 +27,17 @@ class Disturbances:
     losses: tuple[ThrustLoss, ...]
     reels: tuple[Reel, ...]
     failures: tuple[RotorFailure, ...] = ()
+    planned: Callable[[], Mapping[str, tuple[Array, Array]]] | None = None
+    """What works out what a reference asks of the rig's own drives, if it asks for anything."""
 
     @staticmethod
-    def of(happenings: Sequence[Happening], parts: RigParts, duration: float) -> Disturbances:
-        """Those among `happenings`."""
+    def of(
+        happenings: Sequence[Happening],
+        parts: RigParts,
+        duration: float,
+        drives: Callable[[], Mapping[str, tuple[Array, Array]]] | None = None,
+    ) -> Disturbances:
+        """Those among `happenings`, and what a reference asks of drives."""
         return Disturbances(
             parts,
             duration,
@@ -37,7 +45,13 @@ class Disturbances:
             tuple(it for it in happenings if isinstance(it, ThrustLoss)),
             tuple(sorted((it for it in happenings if isinstance(it, Reel)), key=lambda it: it.time)),
             tuple(it for it in happenings if isinstance(it, RotorFailure)),
+            drives,
         )
+
+    @cached_property
+    def drives(self) -> Mapping[str, tuple[Array, Array]]:
+        """What a reference asks of drives: times (T,) (s) and goals (T, k), each held until the next."""
+        return {} if self.planned is None else self.planned()
 
     @property
     def rotor_losses(self) -> tuple[RotorLoss, ...]:
@@ -58,6 +72,7 @@ class Disturbances:
         for loss in self.losses:
             times += [loss.time, loss.until or self.duration]
         times += [at for it in self.rotor_losses for at in (it.time, it.told)]
+        times += [time for knots, _ in self.drives.values() for time in knots]
         inside = np.unique(np.asarray(times, dtype=np.float64))
         return inside[(inside > 0) & (inside < self.duration)]
 
@@ -87,7 +102,10 @@ class Disturbances:
     def goals(self, times: npt.ArrayLike) -> dict[str, Array]:
         """Where the rig's own drives shall be in the end, (T, k) by drive; none that nothing happens to."""
         clock = np.asarray(times, dtype=np.float64)
-        return self.parts.goals(self.reels, clock) if self.reels else {}
+        goals = self.parts.goals(self.reels, clock) if self.reels else {}
+        for name, (knots, values) in self.drives.items():
+            goals[name] = values[np.clip(np.searchsorted(knots, clock + 1e-9, side="right") - 1, 0, None)]
+        return goals
 
     def _sum(self, wrenches: Sequence[Wrench], times: Array) -> tuple[Array, Array]:
         force, torque = np.zeros((len(times), 3)), np.zeros((len(times), 3))

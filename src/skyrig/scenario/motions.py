@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +28,8 @@ class Motions:
     vehicles: tuple[Reference, ...] | None = None
     begin: dict[str, tuple[np.ndarray, np.ndarray]] | None = None
     """Position (k, 3) and attitude (k, 4) of each group's bodies at the start, if the reference says so."""
+    drives: Callable[[], dict[str, tuple[np.ndarray, np.ndarray]]] | None = None
+    """What the rig's own drives shall do, if the reference says so; see `skyrig.planning.TeamMotion`."""
 
     @property
     def all(self) -> tuple[Reference, ...]:
@@ -55,7 +57,7 @@ def motions(spec: Spec, parts: Any, where: str) -> Motions:
             team = build_team(wanted, parts)
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
-        return Motions(vehicles=team.vehicles, begin=team.begin)
+        return Motions(vehicles=team.vehicles, begin=team.begin, drives=team.drives)
     if isinstance(wanted, str) or "type" in wanted:
         return Motions(payload=_built(wanted, where, "reference"))
     if len(wanted) != 1 or not set(wanted) <= {"payload", "vehicles"}:

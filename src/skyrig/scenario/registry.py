@@ -24,12 +24,18 @@ from skyrig.scenario.elements.wind_field import WindFieldSpec
 from skyrig.scenario.mechanisms.base import Mechanism
 from skyrig.scenario.mechanisms.cables import CableRig
 from skyrig.scenario.mechanisms.elastic import ElasticRig
+from skyrig.scenario.mechanisms.gripper import GripperRig
 from skyrig.scenario.mechanisms.links import LinkRig
 from skyrig.scenario.spec import Spec
 from skyrig.scenario.world import ElementSpec
 from skyrig.sensing.registry import SENSORS
 
-MECHANISMS: dict[str, type[Mechanism]] = {"cables": CableRig, "elastic": ElasticRig, "links": LinkRig}
+MECHANISMS: dict[str, type[Mechanism]] = {
+    "cables": CableRig,
+    "elastic": ElasticRig,
+    "gripper": GripperRig,
+    "links": LinkRig,
+}
 """What `rig.mechanism` may be."""
 ELEMENTS: dict[str, type[ElementSpec]] = {
     "wind": WindSpec,

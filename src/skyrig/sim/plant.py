@@ -89,6 +89,10 @@ class Plant(eqx.Module):
         """One number of the motion for each flight."""
         return self.rig.like(state.rig)
 
+    def real(self, state: PlantState) -> Any:
+        """The dtype of the motion, without computing anything."""
+        return jax.tree.leaves(state.rig.motion)[0].dtype
+
     def bodies(self, state: PlantState) -> dict[str, Bodies]:
         """The bodies of every group."""
         return self.rig.bodies(state.rig)

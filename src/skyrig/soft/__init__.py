@@ -4,11 +4,26 @@ The model is that of Fishman and Carlone, "Control and Trajectory Optimization f
 (2021); equation numbers in this room are theirs.
 """
 
-from skyrig.soft.equilibrium import Equilibrium
-from skyrig.soft.finger import Finger, FingerDesign, finger
-from skyrig.soft.gripper import Gripper, fingertips, shape
-from skyrig.soft.inverse import COSTS, Reached, lengths_for, reach
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skyrig.lazy import lazily
+from skyrig.soft.design import FingerDesign
 from skyrig.soft.shapes import KINDS
+
+if TYPE_CHECKING:
+    from skyrig.soft.equilibrium import Equilibrium
+    from skyrig.soft.gripper import Gripper, fingertips, shape
+    from skyrig.soft.inverse import COSTS, Reached, lengths_for, reach
+    from skyrig.soft.mesh import Finger, finger
+
+_HOMES = {
+    "Equilibrium": "equilibrium",
+    **dict.fromkeys(("Finger", "finger"), "mesh"),
+    **dict.fromkeys(("Gripper", "fingertips", "shape"), "gripper"),
+    **dict.fromkeys(("COSTS", "Reached", "lengths_for", "reach"), "inverse"),
+}
 
 __all__ = [
     "COSTS",
@@ -24,3 +39,5 @@ __all__ = [
     "reach",
     "shape",
 ]
+
+__getattr__ = lazily(__name__, {name: f"{__name__}.{home}" for name, home in _HOMES.items()})

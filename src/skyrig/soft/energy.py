@@ -10,7 +10,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from skyrig.soft.finger import Finger
+from skyrig.soft.mesh import Finger
 
 
 class Strain(NamedTuple):

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, Int
 
 from skyrig.soft import energy
 from skyrig.soft.blocks import Factor, factor, solve
-from skyrig.soft.finger import Finger
+from skyrig.soft.mesh import Finger
 from skyrig.soft.stack import assembled, gathered, rest_blocks, stacked
 
 TOLERANCE = 1e-7

@@ -15,7 +15,7 @@ from skyrig.algebra import as_jax, rotation_matrix
 from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
 from skyrig.soft.equilibrium import Equilibrium, equilibrium, polished, tips
-from skyrig.soft.finger import Finger, FingerDesign, finger
+from skyrig.soft.mesh import Finger, FingerDesign, finger
 
 SHORTEST, LONGEST = 2 / 3, 19 / 18
 """How far tendons can be pulled in and let out, in lengths of the finger."""
@@ -98,9 +98,11 @@ def each_tendon(lengths: Float[Array, "fingers 2"]) -> Float[Array, "fingers 4"]
     return jnp.repeat(lengths, 2, axis=-1)
 
 
-def felt(gripper: Gripper, rotation: Float[Array, "3 3"]) -> Float[Array, "fingers 3"]:
+def felt(
+    gripper: Gripper, rotation: Float[Array, "3 3"], gravity: Any = GRAVITY
+) -> Float[Array, "fingers 3"]:
     """Gravity in the fingers' frames when the vehicle is turned by `rotation` (m/s^2)."""
-    down = jnp.asarray([0.0, 0.0, -GRAVITY])
+    down = jnp.asarray([0.0, 0.0, -1.0]) * gravity
     return jnp.einsum("fji,kj,k->fi", gripper.turn, rotation, down)
 
 

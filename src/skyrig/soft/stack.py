@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from skyrig.soft.blocks import Blocks
-from skyrig.soft.finger import Finger
+from skyrig.soft.mesh import Finger
 
 
 def stacked(finger: Finger, blocks: Float[Array, "... blocks own 3"]) -> Float[Array, "... slices nodes 3"]:

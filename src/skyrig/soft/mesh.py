@@ -2,74 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Float
 
-from skyrig import checks
 from skyrig.algebra import as_jax
 from skyrig.checks import Numbers
-from skyrig.errors import InputError
+from skyrig.soft.design import FingerDesign
 from skyrig.soft.shapes import Slice, slice_of
 
 TENDONS = ((1.0, 0.5), (1.0, -0.5), (-1.0, 0.5), (-1.0, -0.5))
 """Where a finger's tendons pass through its cross-section, in half widths: inner pair, then outer pair."""
-
-
-@dataclass(frozen=True)
-class FingerDesign:
-    """What a finger is made of and how it is cut into elements. The defaults are the paper's finger.
-
-    In its own frame a finger runs along z from its base at 0 to its tip; x points to the side that closes.
-    """
-
-    length: float = 0.18
-    """m."""
-    width: float = 0.025
-    """Of its square cross-section (m)."""
-    young: float = 2e4
-    """Young's modulus (N/m^2)."""
-    poisson: float = 0.25
-    """Poisson's ratio."""
-    density: float = 250.0
-    """kg/m^3."""
-    damping: float = 0.01
-    """Of the material: viscous stress over elastic stress at a strain rate of 1/s (s)."""
-    tendon_stiffness: float = 1e3
-    """kappa of eq. 13: the tension is 2 kappa times the stretch (N/m)."""
-    elements: str = "H20"
-    """One of `skyrig.soft.KINDS`."""
-    slices: int = 6
-    """Along the finger; there is an eyelet at the face of each."""
-    cells: int = 1
-    """Elements along a side of the cross-section."""
-    mount: str = "clamp"
-    """'clamp': the base's face is glued on; 'pins': three of its nodes are held by springs (eq. 14)."""
-    pin_stiffness: float = 1e3
-    """kappa of eq. 14 (N/m)."""
-    mass: str = "consistent"
-    """'consistent', or 'lumped' at the nodes."""
-
-    def __post_init__(self) -> None:
-        """Refuse a finger that cannot be."""
-        for name in ("length", "width", "young", "density", "tendon_stiffness", "pin_stiffness"):
-            checks.positive(name, getattr(self, name))
-        checks.nonnegative("damping", self.damping)
-        if not -1 < self.poisson < 0.5:
-            raise InputError(f"poisson must be above -1 and below 0.5, not {self.poisson:g}.")
-        if not 1 <= self.slices <= 200:
-            raise InputError(f"slices must be from 1 to 200, not {self.slices}.")
-        checks.choice("mount", self.mount, ("clamp", "pins"))
-        checks.choice("mass", self.mass, ("consistent", "lumped"))
-        slice_of(self.elements, self.cells)
-
-    @property
-    def weight(self) -> float:
-        """Its mass (kg)."""
-        return self.density * self.length * self.width**2
 
 
 class Finger(eqx.Module):
@@ -103,6 +48,8 @@ class Finger(eqx.Module):
     """Stiffness of the springs that hold the base's nodes (N/m); not used by a clamp."""
     face: int = eqx.field(static=True)
     clamped: bool = eqx.field(static=True)
+    corners: tuple[int, ...] = eqx.field(static=True)
+    """Which nodes of a face are its corners, in order around it: inner and aside first."""
 
     @property
     def slices(self) -> int:
@@ -167,7 +114,7 @@ def finger(design: FingerDesign | None = None) -> Finger:
         "pins": pins,
     }
     arrays = {name: as_jax(np.asarray(value, dtype=np.float64)) for name, value in numbers.items()}
-    return Finger(**arrays, face=part.face, clamped=design.mount == "clamp")
+    return Finger(**arrays, face=part.face, clamped=design.mount == "clamp", corners=_corners(part))
 
 
 def _eyelet(part: Slice, x: float, y: float) -> Numbers:
@@ -184,6 +131,12 @@ def _lumped(overlap: Numbers) -> Numbers:
     """The diagonal of a mass matrix, scaled to the whole mass: positive for quadratic elements too."""
     diagonal = np.diag(overlap)
     return np.diag(diagonal * overlap.sum() / diagonal.sum())
+
+
+def _corners(part: Slice) -> tuple[int, ...]:
+    face = part.nodes[: part.face, :2]
+    around = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
+    return tuple(int(np.abs(face - corner).sum(1).argmin()) for corner in around)
 
 
 def _three(part: Slice) -> list[int]:

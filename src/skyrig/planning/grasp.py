@@ -1,0 +1,179 @@
+"""Grasp an object in flight: the vehicle's way and the tendons' lengths (Fishman and Carlone, IV-D, V)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from skyrig import checks
+from skyrig.checks import Numbers
+from skyrig.errors import InputError
+from skyrig.planning.minimum_derivative import waypoints
+from skyrig.planning.reference import Reference
+from skyrig.planning.registry import TeamMotion
+from skyrig.planning.sequence import sequence
+
+LEAST_CLOSING = 0.3
+"""Between the end of the approach and the grasp there is at least this (s)."""
+SQUEEZING = 0.3
+"""How long the fingers take to press on after the grasp (s)."""
+OPENING = 0.5
+"""How long they take to let go (s)."""
+
+Schedule = dict[str, tuple[Numbers, Numbers]]
+
+
+def grasp(
+    parts: Any,
+    *,
+    start: Any,
+    object: Any,
+    grasp_time: float = 1.5,
+    velocity: Any = (0.0, 0.0, 0.0),
+    above: float = 0.15,
+    approach: str = "spread",
+    squeeze: float = 0.03,
+    settle: float = 0.0,
+    hold: float = 0.3,
+    lift: float = 0.4,
+    lift_time: float = 1.2,
+    carry_to: Any = None,
+    carry_time: float = 2.0,
+    release: bool = False,
+) -> TeamMotion:
+    """Fly to an object, grasp it, lift it, and perhaps carry it elsewhere and set it down.
+
+    Every leg is of least snap. The fingers open until the leading ones are above the object (t_a), close
+    until the grasp (t_g), and press on.
+
+    Args:
+        parts: The rig's parts.
+        start: Where the vehicle starts, from rest (m).
+        object: Where the object's middle is (m).
+        grasp_time: t_g (s).
+        velocity: Of the vehicle at the grasp (m/s); at rest it waits there for `hold`.
+        above: Height of the vehicle above the object's middle at the grasp (m).
+        approach: How fingers open: 'spread' (C1, eq. 7) or 'surround' (C2, eq. 8).
+        squeeze: How much further the inner tendons are pulled after the grasp (m).
+        settle: How long before the grasp the vehicle is there, if at rest (s); not at all in the paper.
+        hold: How long to wait at the grasp, if at rest, and where the object is set down (s).
+        lift: How far to lift (m).
+        lift_time: In how long (s).
+        carry_to: Where to, x and y (m); nowhere if left out.
+        carry_time: In how long (s).
+        release: Whether the object is set down and let go at the end.
+    """
+    begin = checks.numbers("start", start, (3,))
+    middle = checks.numbers("object", object, (3,))
+    speed = checks.numbers("velocity", velocity, (3,))
+    checks.choice("approach", approach, ("spread", "surround"))
+    for name, value in (("grasp_time", grasp_time), ("lift_time", lift_time), ("carry_time", carry_time)):
+        checks.positive(name, value)
+    if grasp_time <= LEAST_CLOSING:
+        raise InputError(f"grasp_time must be above {LEAST_CLOSING:g} s, not {grasp_time:g}.")
+    checks.nonnegative("squeeze", squeeze)
+    at = middle + [0.0, 0.0, above]
+    still = not np.any(speed)
+    settle = float(checks.nonnegative("settle", settle)) if still else 0.0
+    if grasp_time - settle <= LEAST_CLOSING:
+        raise InputError(
+            f"settle must leave {LEAST_CLOSING:g} s of grasp_time for the way, not {settle:g} s."
+        )
+    legs = [_leg(begin, at, grasp_time - settle, arriving_with=speed)]
+    if settle > 0:
+        legs.append(_wait(at, settle))
+    if still and hold > 0:
+        legs.append(_wait(at, hold))
+    high = at + [0.0, 0.0, lift] + speed * [1.0, 1.0, 0.0] * lift_time / 2
+    legs.append(_leg(at, high, lift_time, leaving_with=speed))
+    opens = None
+    if carry_to is not None:
+        high, before = np.array([*checks.numbers("carry_to", carry_to, (2,)), high[2]]), high
+        legs.append(_leg(before, high, carry_time))
+    if release:
+        low = np.array([*high[:2], at[2]])
+        legs += [_leg(high, low, lift_time), _wait(low, settle + 0.5 * hold)]
+        opens = float(sum(float(leg.duration) for leg in legs))
+        legs += [_wait(low, OPENING + hold), _leg(low, high, lift_time)]
+    way = sequence(parts=legs)
+    arrive = _arrival(way, middle, parts.said.radius, grasp_time)
+    drives = _schedule(parts, way, middle, arrive, grasp_time, approach, squeeze, opens)
+    level = np.array([[1.0, 0.0, 0.0, 0.0]])
+    places = {"vehicles": (begin[None], level), "payload": (middle[None], level)}
+    return TeamMotion((way,), way, places, drives)
+
+
+def _leg(
+    begin: Numbers,
+    end: Numbers,
+    lasts: float,
+    leaving_with: Numbers | None = None,
+    arriving_with: Numbers | None = None,
+) -> Reference:
+    """From place to place; ends that move have a velocity (m/s), but no acceleration and no jerk."""
+
+    def motion(velocity: Numbers | None) -> Any:
+        if velocity is None or not np.any(velocity):
+            return "rest"
+        return [velocity.tolist(), [0.0] * 3, [0.0] * 3]
+
+    return waypoints(
+        points=np.stack([begin, end]),
+        times=[0.0, float(lasts)],
+        start_motion=motion(leaving_with),
+        end_motion=motion(arriving_with),
+    )
+
+
+def _wait(place: Numbers, lasts: float) -> Reference:
+    return waypoints(points=np.stack([place, place]), times=[0.0, float(lasts)])
+
+
+def _arrival(way: Reference, target: Numbers, radius: float, grasp_time: float) -> float:
+    """t_a: when the bases of the leading fingers are above the target (s); half of t_g if they always are."""
+    times = np.linspace(0.0, grasp_time, 401)
+    far = np.linalg.norm(way.sample(times).position[:, 0, :2] - target[:2], axis=1)
+    near = np.flatnonzero(far > radius)
+    found = times[near[-1] + 1] if len(near) and near[-1] + 1 < len(times) else 0.5 * grasp_time
+    return float(min(max(found, 0.25 * grasp_time), grasp_time - LEAST_CLOSING))
+
+
+def _schedule(
+    parts: Any,
+    way: Reference,
+    target: Numbers,
+    arrive: float,
+    grasp_time: float,
+    approach: str,
+    squeeze: float,
+    opens: float | None,
+) -> Callable[[], Schedule]:
+    """The tendons' lengths and paces from knot to knot, worked out when they are asked for."""
+
+    @cache
+    def made() -> Schedule:
+        from skyrig import soft
+
+        ring = parts.gripper()
+        at_arrival, at_grasp = (way.sample(time).position[0] for time in (arrive, grasp_time))
+        spread = np.asarray(soft.lengths_for(ring, approach, target, at_arrival).lengths)
+        closed = np.asarray(soft.lengths_for(ring, "grasp", target, at_grasp).lengths)
+        pressed = closed - [squeeze, 0.0]
+        straight = np.asarray(ring.straight)
+        knots = [0.0, arrive, grasp_time, grasp_time + SQUEEZING]
+        lengths = [straight, spread, closed, pressed]
+        if opens is not None:
+            opened = np.asarray(soft.lengths_for(ring, "spread", target, at_grasp).lengths)
+            knots += [opens, opens + OPENING]
+            lengths += [pressed, opened]
+        goals = np.stack([*lengths[1:], lengths[-1]]).reshape(len(knots), -1)
+        rows = np.stack(lengths).reshape(len(knots), -1)
+        spans = np.diff(knots)[:, None]
+        paces = np.concatenate([np.abs(np.diff(rows, axis=0)) / spans, np.zeros_like(rows[:1])])
+        times = np.array(knots)
+        return {"tendon": (times, goals), "tendon_pace": (times, paces)}
+
+    return made
