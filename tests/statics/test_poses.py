@@ -1,5 +1,6 @@
 """From pose to pose: ways that stay within the limits, and flights that follow them."""
 
+import os
 from typing import Any
 
 import numpy as np
@@ -88,12 +89,12 @@ def barred_pair(rng: np.random.Generator) -> list[Pose]:
 
 
 @pytest.mark.slow
-def test_fifty_pairs_are_flown_without_a_slack_cable_or_a_collision() -> None:
-    """Every second one around a ball."""
+def test_pairs_are_flown_without_a_slack_cable_or_a_collision() -> None:
+    """Every second one around a ball. SKYRIG_PAIRS=50 flies as many as the planner is measured with."""
     rng = np.random.default_rng(1)
     values = load("three-hummingbirds-poses").values
     team = frame()
-    for case in range(50):
+    for case in range(int(os.environ.get("SKYRIG_PAIRS", "8"))):
         poses = [
             {"position": pose.position.tolist(), "attitude": euler_angles(pose.attitude).tolist()}
             for pose in (barred_pair if case % 2 else random_pair)(rng)

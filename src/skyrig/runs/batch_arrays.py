@@ -263,9 +263,8 @@ def _plant(rows: Sequence[Row], actuators: Any) -> Plant:
     if plant.motors is None:
         return plant
     # every array of a plant carries the batch, if only of extent 1
-    each = (Motors.of(_moved(row.trees[3])) for row in rows)
-    motors = jax.tree.map(lambda *them: as_jax(_last([np.asarray(it) for it in them])), *each)
-    return eqx.tree_at(lambda it: it.motors, plant, motors)
+    wide = jax.tree.map(lambda *each: as_jax(_last(each)), *(row.trees[3] for row in rows))
+    return eqx.tree_at(lambda it: it.motors, plant, Motors.of(wide))
 
 
 def _around(rows: Sequence[Row]) -> Surroundings:
