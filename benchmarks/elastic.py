@@ -112,18 +112,17 @@ def mujoco_runs(built: Elastic, state: Any, thrust: np.ndarray, moment: np.ndarr
 
 
 def equal_error(rows: list[tuple[float, float, float]], wanted: float) -> tuple[float, float] | None:
-    """Step (s) and CPU seconds at which an error (m) is reached: between rows, or beyond the last of them.
+    """Step (s) and CPU seconds at which an error (m) is reached, between two rows; None if it never is.
 
     `rows` are steps, CPU seconds and errors, finer and finer; error and cost go with powers of the step.
     """
-    if len(rows) < 2:
+    k = next((k for k in range(1, len(rows)) if rows[k][2] <= wanted), None)
+    if k is None:
         return None
-    steps, seconds, errors = (np.log(column) for column in zip(*rows, strict=True))
-    k = next((k for k in range(1, len(rows)) if rows[k][2] <= wanted), len(rows) - 1)
-    slope = (errors[k] - errors[k - 1]) / (steps[k] - steps[k - 1])
-    step = steps[k] + (np.log(wanted) - errors[k]) / max(slope, 0.5)
-    cost = (seconds[k] - seconds[k - 1]) / (steps[k] - steps[k - 1])
-    return float(np.exp(step)), float(np.exp(seconds[k] + cost * (step - steps[k])))
+    steps, seconds, errors = (np.log(column) for column in zip(*rows[k - 1 : k + 1], strict=True))
+    share = (np.log(wanted) - errors[0]) / (errors[1] - errors[0])
+    between = [float(np.exp(it[0] + share * (it[1] - it[0]))) for it in (steps, seconds)]
+    return between[0], between[1]
 
 
 def main() -> None:
@@ -169,13 +168,15 @@ def main() -> None:
         print(f"MuJoCo {name}: largest stable step of these {own[0][0]:g} s")
         for step in (4e-3, 2e-3, 1e-3):
             reached = equal_error(own, errors["skyrig", step])
-            if reached is not None:
-                ratio = reached[1] / taken["skyrig", step]
-                beyond = "" if reached[0] >= own[-1][0] else " (beyond what was run)"
-                print(
-                    f"  skyrig's error at {step:g} s takes it steps of {reached[0]:.1e} s{beyond} "
-                    f"and {ratio:.3g} times the CPU time"
-                )
+            if reached is None:
+                found, cost = "is not reached with", own[-1]
+            else:
+                found, cost = "takes", (*reached, errors["skyrig", step])
+            wanted = f"skyrig's error at {step:g} s, {errors['skyrig', step]:.1e} m,"
+            print(
+                f"  {wanted} {found} steps of {cost[0]:.1e} s: "
+                f"{cost[1] / taken['skyrig', step]:.3g} times the CPU time for {cost[2]:.1e} m"
+            )
 
 
 if __name__ == "__main__":

@@ -69,7 +69,14 @@ def test_files_and_pages_that_are_named_are_there() -> None:
 
 def test_every_command_and_option_is_told_of(capfd: pytest.CaptureFixture[str]) -> None:
     text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    more = {"sweep": "sweeps.md", "studio": "studio.md", "statics": "statics.md", "sitl": "bridges.md", "import": "logs.md", "ros2": "ros2.md"}
+    more = {
+        "sweep": "sweeps.md",
+        "studio": "studio.md",
+        "statics": "statics.md",
+        "sitl": "bridges.md",
+        "import": "logs.md",
+        "ros2": "ros2.md",
+    }
     for command in COMMANDS:
         assert f"`skyrig {command}" in text, command
         with pytest.raises(SystemExit):

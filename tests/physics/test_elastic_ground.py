@@ -1,17 +1,20 @@
 """Elastic cables on the ground, bending, and as the limit of inextensible ones."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import made_up
 import numpy as np
 import pytest
 
 import skyrig
 from skyrig.elements.element import Element
 from skyrig.elements.surfaces import Planes
+from skyrig.flight.metrics import slack_spans
 from skyrig.rigs import Cable, Elastic, Loads, Material, Slung, Solid, Wrench, restitution
 from skyrig.rigs.elastic.energy import energy
 from skyrig.sim.batch import stack
@@ -192,3 +195,16 @@ def test_signals_tell_of_the_whole_cable() -> None:
     assert along[-1] == pytest.approx(float(told["cable.tension"][0]))
     assert (np.diff(along) < 0).all()  # upper segments carry those below
     assert np.allclose(along, hover.signals["cable.along"], rtol=1e-6)
+
+
+def test_times_without_pull_come_from_samples_where_no_event_tells_them() -> None:
+    times = np.linspace(0.0, 1.0, 11)
+    taut = np.ones((11, 2), dtype=bool)
+    taut[:3, 0] = taut[7:, 0] = False
+    flight = made_up.flight(times, 2)
+    flight = replace(
+        flight,
+        signals={**flight.signals, "cable.taut": replace(flight.signals["cable.taut"], values=taut)},
+    )
+    assert np.allclose(slack_spans(flight, 0), [(0.0, 0.3), (0.7, 1.0)])
+    assert slack_spans(flight, 1) == []

@@ -40,6 +40,10 @@ def test_answers_for_programs_and_files(capsys: pytest.CaptureFixture[str], tmp_
         (["inverse", TEAM, "--set", "rig.payload.mass=9"], "everything weighs 103 N"),
         (["workspace", TEAM, "--tension-max", "0.5"], "outside the workspace"),
         (["direct", TEAM, "--hook", "0", "0", "1"], "once for each of the 3 cables"),
+        (
+            ["workspace", TEAM, "--samples", "500", "--roll", "1.5", "--studio"],
+            "nothing to see: of these samples no configuration",
+        ),
         (["workspace", TEAM, "--push", "-1"], "push must be at least 0 N"),
         (["wrench", TEAM, "--picture", "wrench.png"], "has nothing to show for wrench"),
         (["stability", "four-dragonflies-box", "--coordinates", "0", "0", "0"], "for three cables"),

@@ -38,6 +38,7 @@ def fly(
     out: Directory = Path("flights"),
     controller: Annotated[str | None, tyro.conf.arg(metavar="FILE.py:NAME", help_behavior_hint="")] = None,
     report: bool = True,
+    foxglove: bool = False,
     strict: bool = False,
     debug: bool = False,
 ) -> int:
@@ -55,6 +56,7 @@ def fly(
         out: Folder in which the flight's own folder is made.
         controller: Your controller in place of the scenario's: a Python file and a name in it.
         report: Whether to draw pictures and write report.html.
+        foxglove: Fly in real time, to be looked at in Foxglove at ws://127.0.0.1:8765.
         strict: Take warnings for errors.
         debug: Show the whole traceback of an error in your controller.
     """
@@ -77,7 +79,7 @@ def fly(
     need_writable(place)
     console = Console(highlight=False)
     with Drawers() if report else nullcontext() as drawers:
-        flight = _flown(known, controller, place, debug)
+        flight = _shown(known, controller) if foxglove else _flown(known, controller, place, debug)
         flight = flight if known.spec.record is not None else flight.thinned()
         console.print(f"{flight.name} {flight.verdict.line}", soft_wrap=True, markup=False)
         _tell(flight, console)
@@ -98,6 +100,16 @@ def _beside(wanted: Path, foreign: list[str]) -> str:
     """Why a flight was not written where it is asked for."""
     more = f" and {len(foreign) - 3} more" if len(foreign) > 3 else ""
     return f"{wanted} holds files of other origin ({', '.join(foreign[:3])}{more}) and stays as it is."
+
+
+def _shown(scenario: Scenario, controller: str | None) -> Flight:
+    """The flight, flown in real time for Foxglove to look on."""
+    from skyrig.bridges.foxglove_live import fly_live
+
+    if controller is not None:
+        raise InputError("--foxglove shows the scenario's own controller: leave out --controller.")
+    with progress_bar(scenario) as progress:
+        return fly_live(scenario, tell=lambda it: print(it, file=sys.stderr), progress=progress)
 
 
 def _flown(scenario: Scenario, controller: str | None, place: Path, debug: bool) -> Flight:

@@ -83,11 +83,13 @@ def statics(
     from skyrig.statics import Limits, Pose, Team
 
     checks.choice("skyrig statics WHAT", what, ANSWERS)
+    seen = studio or picture is not None
+    if seen:
+        _check_seen(what, picture)
     known = changed(scenario, changes)
     team = Team.of_parts(known.parts, force=force)
     pose = Pose.turned(roll, pitch, yaw, at)
     limits = Limits(tension_max=tension_max, separation=separation, push=push)
-    seen = studio or picture is not None
     asked = Asked(team, pose, limits, criterion, coordinates, hook, samples, out, known.name, seen)
     answer = ANSWERS[what](asked, not as_json)
     if as_json:
@@ -96,17 +98,22 @@ def statics(
         write(out / f"{what}.json", json.dumps(answer, indent=1) + "\n")
         print(f"Written to {out}.") if not as_json else None
     if seen:
-        _show(known, asked.story, what, picture)
+        _show(known, asked.story, picture)
 
 
-def _show(scenario: Any, story: Any, what: str, picture: Path | None) -> None:
-    """Open the studio with an answer, or draw what it would show."""
-    from skyrig.cli.studio import check_picture, serve
+def _check_seen(what: str, picture: Path | None) -> None:
+    """Refuse what the studio cannot show before anything is computed."""
+    from skyrig.cli.studio import check_picture
 
-    if story is None:
-        raise InputError(f"--studio has nothing to show for {what}: choose another WHAT.")
+    if what == "wrench":
+        raise InputError("--studio has nothing to show for wrench: choose another WHAT.")
     if picture is not None:
         check_picture(picture, MOMENT, SECONDS)
+
+
+def _show(scenario: Any, story: Any, picture: Path | None) -> None:
+    """Open the studio with an answer, or draw what it would show."""
+    from skyrig.cli.studio import serve
     from skyrig.runs.stills import still_flight
     from skyrig.studio.app import Studio
 

@@ -227,11 +227,13 @@ def _workspace(asked: Asked, show: bool) -> dict[str, Any]:
         print(f"Volume in ({where}): {calm[0]:.4g} ± {calm[1]:.2g}, of {count} samples.")
         if asked.limits.push:
             print(f"Wrench-feasible, with a push of {asked.limits.push:g} N: {volume:.4g} ± {error:.2g}.")
+        if found.trouble is not None:
+            print(f"Of these samples {found.trouble}")
     if asked.studio:
         from skyrig.statics.stories import ways
 
-        if not found.valid.any():
-            raise InputError("none of the samples is valid: there is nothing to see; try more --samples.")
+        if found.trouble is not None:
+            raise InputError(f"there is nothing to see: of these samples {found.trouble}")
         asked.story = ways(found)
     if asked.out is not None:
         _write_workspace(asked, found)
@@ -240,6 +242,7 @@ def _workspace(asked: Asked, show: bool) -> dict[str, Any]:
         "error": error,
         "static_volume": calm[0],
         "static_error": calm[1],
+        "trouble": found.trouble,
         "shares": found.shares(),
         "box": found.box.tolist(),
     }

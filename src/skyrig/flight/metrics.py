@@ -217,8 +217,9 @@ def slack_spans(flight: Flight, k: int) -> list[Window]:
     Cables that come and go without events, such as elastic ones, have them from sample to sample.
     """
     changes = {"impact": True, "taut": True, "slack": False, "cut": False}
-    if not any(event.kind in ("impact", "taut", "slack") for event in flight.events):
-        return _sampled_spans(flight.times, ~np.asarray(flight.cables.taut[:, k], dtype=bool))
+    loose = ~np.asarray(flight.cables.taut[:, k], dtype=bool)
+    if loose.any() and not any(event.kind in ("impact", "taut", "slack") for event in flight.events):
+        return _sampled_spans(flight.times, loose)
     taut = bool(flight.cables.taut[0, k]) if len(flight.times) else True
     since, spans = float(flight.times[0]), []
     for event in flight.events:

@@ -200,7 +200,7 @@ def inverse(
         best = made(criteria.Search(made, count, criterion, inside).best(starts))
     worst = min(room(best, kept).items(), key=lambda item: item[1].min(initial=np.inf))
     if worst[1].min(initial=np.inf) < -1e-7:
-        raise InputError(_misses(team, worst[0], -float(worst[1].min())))
+        raise InputError(misses(team, worst[0], -float(worst[1].min())))
     return best
 
 
@@ -215,7 +215,8 @@ def check_lift(team: Team) -> None:
         )
 
 
-def _misses(team: Team, name: str, by: float) -> str:
+def misses(team: Team, name: str, by: float) -> str:
+    """That a pose cannot be held, which limit is in the way, and how far off it is at best."""
     long = "distance" in name
     unit = f"{by * team.length.mean():.3g} m" if long else f"{by * team.weight:.3g} N"
     if name.startswith("elevation"):

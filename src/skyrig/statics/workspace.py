@@ -19,7 +19,7 @@ from skyrig import checks
 from skyrig.checks import Numbers
 from skyrig.errors import InputError
 from skyrig.statics.configuration import Configuration
-from skyrig.statics.inverse import Limits, check_lift, pulls, room
+from skyrig.statics.inverse import Limits, check_lift, misses, pulls, room
 from skyrig.statics.push import UNDER
 from skyrig.statics.team import Pose, Team
 from skyrig.statics.three import frame, pulled
@@ -77,6 +77,16 @@ class Workspace:
         whole = float(np.prod(self.box[:, 1] - self.box[:, 0]))
         p, n = float(kept.mean()), len(self.samples)
         return whole * p, whole * float(np.sqrt(max(p * (1 - p), 1 / n) / n))
+
+    @property
+    def trouble(self) -> str | None:
+        """Which limit keeps every sample out, and by how much at best; None if some are valid."""
+        if self.valid.any():
+            return None
+        whole = np.stack(list(self.room.values()))
+        best = int(whole.min(axis=0).argmax())
+        worst = int(whole[:, best].argmin())
+        return misses(self.team, list(self.room)[worst], -float(whole[worst, best]))
 
     def configuration(self, rows: Any) -> Configuration:
         """The configurations of some samples, by a number, a slice or an array of rows."""
