@@ -176,9 +176,31 @@ def computed_once(tree: Made) -> Made:
     """`tree` as it is, worked out here for all who use it.
 
     Else XLA computes cheap expressions again for each of their users, and for each of theirs: a long chain of
-    small steps, such as a controller, then costs many times its arithmetic.
+    small steps, such as a controller, then costs many times its arithmetic. A barrier alone does not help,
+    since XLA takes barriers away before it fuses: what stays is a loop, here one that never turns.
     """
-    return jax.lax.optimization_barrier(tree)
+    leaves, structure = jax.tree.flatten(tree)
+    return jax.tree.unflatten(structure, _through_a_loop([jnp.asarray(leaf) for leaf in leaves]))
+
+
+@jax.custom_jvp
+def _through_a_loop(leaves: list[Array]) -> list[Array]:
+    numbers = [leaf for leaf in leaves if leaf.size and jnp.issubdtype(leaf.dtype, jnp.inexact)]
+    if not numbers:
+        return jax.lax.optimization_barrier(leaves)
+    some = numbers[0][(0,) * numbers[0].ndim]
+
+    def same(carry: tuple[Array, list[Array]]) -> tuple[Array, list[Array]]:
+        flag, values = jax.lax.optimization_barrier(carry)
+        return jnp.zeros_like(flag), values
+
+    # it turns never, or once where a state is no number any more; XLA cannot know
+    return jax.lax.while_loop(lambda carry: carry[0], same, (some != some, leaves))[1]
+
+
+@_through_a_loop.defjvp
+def _(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+    return _through_a_loop(*primals), tangents[0]
 
 
 def as_jax(value: Any, dtype: Any = None) -> Array:

@@ -264,11 +264,14 @@ LANDINGS = [
 
 
 def test_no_toss_gains_energy_or_falls_through(tossed: Any) -> None:
-    _, whole, gap = tossed
+    velocity, whole, gap = tossed
     assert np.isfinite(whole).all()
     growth = (whole - np.minimum.accumulate(whole, axis=0)).max(axis=0) / whole[0]
     assert growth.max() < 1e-4
-    assert gap[-1].min() > -2e-3 and gap.min() > -0.05
+    # at 300 rad/s a corner that comes at v goes v/300 deep at most
+    calm = np.linalg.norm(velocity[-25:], axis=1).max(axis=0) < 0.3
+    assert calm.mean() > 0.7, calm.mean()
+    assert gap[-1, calm].min() > -1e-3 and gap.min() > -0.05
 
 
 def test_rebound_of_flat_landings(tossed: Any) -> None:

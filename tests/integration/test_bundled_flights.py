@@ -24,7 +24,6 @@ SMOOTH = {
     "one-tilted-circle",
     "payload-rotation",
     "six-dragonflies-box",
-    "takeoff-circle-land",
     "three-bullnose-1m",
     "three-dragonflies-1m",
     "three-dragonflies-circle",
@@ -39,6 +38,8 @@ SMOOTH = {
     "two-dragonflies-links",
 }
 EVENTFUL = {
+    "six-hummingbirds-lift",
+    "takeoff-circle-land",
     "drop-open-loop",
     "drop-recover",
     "figure-8",

@@ -88,7 +88,7 @@ def test_a_cut_is_believed_soon_and_only_where_it_is():
     assert np.all(belief[flight.inputs.times < 3.0, 0] == TAUT)
 
 
-STANDARD = ["takeoff-circle-land", "three-dragonflies-links", "six-dragonflies-thrust-loss"]
+STANDARD = ["three-dragonflies-circle", "three-dragonflies-links", "six-dragonflies-thrust-loss"]
 
 
 @pytest.mark.parametrize("name", STANDARD)

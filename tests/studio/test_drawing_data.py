@@ -99,3 +99,24 @@ def test_frames_are_found_by_time() -> None:
     assert some.at(0.25).times[0] == pytest.approx(0.2)
     assert some.at(-1.0).times[0] == 0.0 and some.at(9.0).times[0] == pytest.approx(0.4)
     assert np.isnan(some.error).all()
+
+
+def test_vectors_told_of_all_bodies_become_arrows() -> None:
+    """Three columns a body, whatever they are called; an upright one has its barbs too."""
+    still = np.array([[1.0, 0.0, 0.0, 0.0]])
+    wind = {
+        f"wind.{axis}": np.array([[value, 0.0]]) for axis, value in zip("xyz", (3.0, 0.0, 4.0), strict=True)
+    }
+    bodies = (np.zeros((1, 3)), still), (np.array([[[0.0, 0.0, 2.0]]]), still[:, None])
+    frame = of_payload(np.zeros(1), *bodies, np.zeros((1, 1)), {**wind, "other.x": np.zeros((1, 5))})
+    vectors = frame.vectors()
+    assert list(vectors) == ["wind"]
+    assert vectors["wind"][0].tolist() == [[3.0, 0.0, 4.0], [0.0, 0.0, 0.0]]
+    strokes = meshes.arrows(
+        np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), np.array([[3.0, 0.0, 4.0], [0, 0, 2.0]])
+    )
+    assert strokes.shape == (6, 2, 3)
+    assert strokes[:2].tolist() == [[[0, 0, 0], [3, 0, 4]], [[1, 0, 0], [1, 0, 2]]]
+    assert np.all(strokes[2:, 1] == np.tile(strokes[:2, 1], (2, 1)))
+    lengths = np.linalg.norm(strokes[2:, 1] - strokes[2:, 0], axis=1)
+    np.testing.assert_allclose(lengths, np.hypot(0.25, 0.12) * np.array([5.0, 2.0, 5.0, 2.0]))

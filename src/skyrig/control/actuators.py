@@ -23,6 +23,7 @@ from skyrig import checks
 from skyrig.algebra import as_jax, largest, smallest, total
 from skyrig.control.interface import Command, axes, fitted
 from skyrig.control.spare_rotors import Spare
+from skyrig.elements.rotors import speeds_of
 from skyrig.errors import InputError
 from skyrig.vehicles import Airframe
 from skyrig.vehicles.rotor_loss import RotorLoss
@@ -156,6 +157,12 @@ class Actuators(eqx.Module):
         yaw_share = smallest(jnp.where(short, space / jnp.where(short, size, 1.0), 1.0))
         made = jnp.clip(steady + yaw_share * twisting, it.low, it.high)
         return made, jnp.abs(made - asked) > 1e-9 * it.high
+
+    def speeds(self, rotors: Float[Array, "r n *batch"]) -> Float[Array, "r n *batch"]:
+        """At which rotors give these thrusts (rad/s)."""
+        it = fitted(self, rotors[0])
+        assert it.coefficient is not None
+        return speeds_of(rotors, it.coefficient)
 
     def within_limits(
         self, asked: Float[Array, "r n *batch"]

@@ -81,6 +81,7 @@ def cables(
         "most_push": Gain(
             0.3 * float(rig.gravity) * float(1 + np.asarray(rig.mass).sum() / np.asarray(rig.payload_mass))
         ),
+        "observe": Gain(0.0, zero=True),
         "most_turning": Gain(0.35),
         "least_pull": Gain(0.25, zero=True),
         "slack": Gain(0.01),

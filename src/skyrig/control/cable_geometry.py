@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from skyrig.algebra import apply, apply_transposed, cross, dot
+from skyrig.algebra import apply, apply_transposed, computed_once, cross, dot
 from skyrig.control.sharing import Sharing, cable_forces, sharing
 from skyrig.rigs.bodies import Bodies
 
@@ -71,10 +71,10 @@ class Carried(NamedTuple):
         """Least-norm cable forces (N, world frame) that accelerate the payload so; derivatives alike."""
         linear = it.payload_mass * apply_transposed(self.rotation, wanted.linear)
         local = cable_forces(self.team, linear, apply(it.payload_inertia, wanted.angular))
-        return apply(self.rotation[:, :, None], local)
+        return computed_once(apply(self.rotation[:, :, None], local))
 
     def accelerations(self, it: Any, forces: Float[Array, "3 n ..."]) -> Wrench:
         """What cable forces (N, world frame) alone accelerate; derivatives alike."""
         local = apply_transposed(self.rotation[:, :, None], forces)
         turned = apply(it.payload_inverse_inertia, cross(it.attachment, local).sum(1))
-        return Wrench(forces.sum(1) / it.payload_mass, turned)
+        return computed_once(Wrench(forces.sum(1) / it.payload_mass, turned))

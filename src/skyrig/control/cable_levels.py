@@ -55,6 +55,8 @@ class Asked(NamedTuple):
     """Accelerations of the reference (m/s^2, rad/s^2)."""
     learnt: Wrench
     """Integral part, which makes up for something that is not in the model."""
+    gust: Float[Array, "3 ..."]
+    """What else accelerates the payload, as far as is known (m/s^2)."""
     pull: Float[Array, "3 n ..."]
     """Wanted cable forces on the payload (N, world frame)."""
     short: Float[Array, "3 ..."]
@@ -64,7 +66,13 @@ class Asked(NamedTuple):
 
 
 def asked_of_payload(
-    it: Any, carried: Carried, nominal: CableNominal, load: Bodies, memory: Wrench, tilt: Array
+    it: Any,
+    carried: Carried,
+    nominal: CableNominal,
+    load: Bodies,
+    memory: Wrench,
+    tilt: Array,
+    gust: Array,
 ) -> Asked:
     """Wanted accelerations of the payload (eq. 69) and the cable forces that make them (eq. 71).
 
@@ -75,6 +83,7 @@ def asked_of_payload(
         load: Where it is.
         memory: Integral parts.
         tilt: How far the wanted attitude gives way (rad, payload frame).
+        gust: What else accelerates it (m/s^2).
     """
     gains = it.gains
     leaning = rotation_matrix(normalised(jnp.concatenate([jnp.ones_like(tilt[:1]), tilt / 2])))
@@ -103,7 +112,7 @@ def asked_of_payload(
     inner = carried.carrying * it.internal
     opposed = carried.accelerations(it, apply(carried.rotation[:, :, None], inner))
     total = Wrench(
-        feed.linear + push.linear + carried.up - opposed.linear,
+        feed.linear + push.linear + (carried.up - gust) - opposed.linear,
         feed.angular + push.angular + apply(it.payload_inverse_inertia, carried.gyration) - opposed.angular,
     )
     free = carried.forces(it, total) + apply(carried.rotation[:, :, None], inner)
@@ -112,7 +121,7 @@ def asked_of_payload(
     held = carried.team.share > 0
     short = carried.accelerations(it, held * (good - free)).angular / law.turns.p
     cut_short = jnp.any(held & (jnp.abs(pull - free).max(0) > 1e-9), axis=0)
-    return Asked(law._replace(left=left), error, rate, feed, memory, pull, short, cut_short)
+    return Asked(law._replace(left=left), error, rate, feed, memory, gust, pull, short, cut_short)
 
 
 class Swing(NamedTuple):
@@ -150,7 +159,7 @@ def swing_cables(it: Any, carried: Carried, asked: Asked, span: Spans, nominal: 
     held = -tension * span.direction
     actual = carried.accelerations(it, held)
     actual = Wrench(
-        actual.linear - carried.up,
+        actual.linear - (carried.up - asked.gust),
         actual.angular - apply(it.payload_inverse_inertia, carried.gyration),
     )
     error_2 = Wrench(asked.feed.linear - actual.linear, asked.feed.angular - actual.angular)

@@ -11,10 +11,9 @@ from operator import mul
 from typing import Any, NamedTuple
 
 import equinox as eqx
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
-from skyrig.algebra import as_jax
-from skyrig.arrays import namespace
+from skyrig.arrays import Array, namespace
 from skyrig.control.interface import axes
 from skyrig.control.nominal import motion, second_derivative
 from skyrig.control.sharing import Sharing, sharing
@@ -172,7 +171,7 @@ def _forward(series: Series, components: int) -> Series:
 
 def times_first(array: Any, components: int) -> Array:
     """(*components, times, *batch) to (times, *components, *batch)."""
-    return as_jax(namespace(array).moveaxis(array, components, 0))
+    return namespace(array).moveaxis(array, components, 0)
 
 
 def _ended(value: Any, ndim: int) -> Any:
@@ -208,4 +207,4 @@ def _crossed(product: Any, a: Any, b: Any) -> Any:
 def _unit(series: Series) -> Series:
     """Vectors at length one; they must not vanish."""
     square = taylor.multiply(series, series).sum(1, keepdims=True)
-    return taylor.divide(series, taylor.sqrt(square))
+    return taylor.multiply(series, taylor.power(square, -0.5))

@@ -13,6 +13,7 @@ the hold. One cable and a point mass (eqs. 61-68) are the case n = 1: all formul
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -51,6 +52,7 @@ from skyrig.control.interface import (
     part,
     wanted_of,
 )
+from skyrig.control.lift import LiftMemory, Phases, supervise, yawed
 from skyrig.control.sharing import uncontrolled_axis
 from skyrig.control.thrust_loss import ThrustLoss
 from skyrig.planning import Sample
@@ -88,6 +90,8 @@ class CableGains(eqx.Module):
     """Most that attitude feedback changes a cable's force, in equal shares of the payload's weight (1)."""
     least_pull: Float[Array, " ..."] = axes(0)
     """Least upward pull of a cable, in equal shares of the payload's weight (1)."""
+    observe: Float[Array, " ..."] = axes(0)
+    """Rate at which forces that nobody told of are learnt from how bodies accelerate (rad/s)."""
     learn: Float[Array, " ..."] = axes(0)
     """Errors count in the integral up to this (m, rad)."""
     most_push: Float[Array, " ..."] = axes(0)
@@ -103,6 +107,10 @@ class CableMemory(eqx.Module):
     """Integral part of the payload's wanted acceleration (m/s^2)."""
     turn: Float[Array, "3 ..."]
     """Integral part of its wanted angular acceleration (rad/s^2)."""
+    gust: Float[Array, "3 ..."]
+    """What pushes the payload besides what is known, as its acceleration shows (m/s^2)."""
+    drift: Float[Array, "3 n ..."]
+    """The same of the vehicles, across their cables (m/s^2)."""
     tilt: Float[Array, "3 ..."]
     """How far the wanted attitude gives way where the cables that are left cannot hold it (rad)."""
     belief: CableBelief
@@ -111,6 +119,8 @@ class CableMemory(eqx.Module):
     """Of the vehicles, as seen while they hung on nothing."""
     load: Estimate
     craft: Estimate
+    lift: LiftMemory | None = None
+    """Of a lift from the floor."""
 
 
 class Cables(Controller):
@@ -146,6 +156,8 @@ class Cables(Controller):
     internal: Float[Array, "3 n ..."] = axes(2)
     """Forces that the cables make against each other to spread out, payload frame (N)."""
     gains: CableGains = part()
+    phases: Phases | None = None
+    """Of a lift from the floor and back to it; None where there is none."""
 
     @property
     def uncontrolled_axis(self) -> np.ndarray | None:
@@ -158,6 +170,12 @@ class Cables(Controller):
             return None
         return uncontrolled_axis(np.asarray(self.attachment).T)
 
+    def planned(self, plan: Any) -> Cables:
+        """The same, to take off and land by a `LiftPlan`."""
+        if plan is None:
+            return self
+        return dataclasses.replace(self, phases=Phases.of(plan, jax.tree.map(concrete, self)))
+
     def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> CableNominal:
         """The rig's exact motion on the payload's reference."""
         payload = wanted_of("payload", payload)
@@ -165,8 +183,14 @@ class Cables(Controller):
         return cable_nominal(model, payload, model.late.lead)
 
     def signals(self, memory: CableMemory) -> dict[str, Array]:
-        """What is believed of each cable (0 taut, 1 slack, 2 cut), and of thrust that is missing (N)."""
-        return {"cable_belief": memory.belief.state, "missing_thrust": memory.loss.missing}
+        """What is believed of each cable (0 taut, 1 slack, 2 cut), and of thrust that is missing (N).
+
+        In a lift also which vehicles stand (1).
+        """
+        told = {"cable_belief": memory.belief.state, "missing_thrust": memory.loss.missing}
+        if memory.lift is not None:
+            told["standing"] = memory.lift.standing.astype(memory.loss.missing.dtype)
+        return told
 
     def start(self, measurement: Measurement) -> CableMemory:
         """No integral, no cable lost, nothing measured."""
@@ -177,10 +201,13 @@ class Cables(Controller):
             zero,
             zero,
             zero,
+            jnp.zeros_like(measurement.vehicles.position),
+            zero,
             CableBelief.start(it.length, measurement.length),
             ThrustLoss.none(weight, self.late),
             Estimate.start(measurement.payload, self.late.delay),
             Estimate.start(measurement.vehicles, self.late.delay),
+            None if self.phases is None else LiftMemory.start(measurement.vehicles),
         )
 
     def __call__(
@@ -193,6 +220,11 @@ class Cables(Controller):
         half = it.late.period / 2
         load_seen = computed_once(memory.load.measured(it.load_sight, it.late, measurement.payload))
         craft_seen = computed_once(memory.craft.measured(it.sight, it.late, measurement.vehicles))
+        lift, tended = memory.lift, None
+        if it.phases is not None and lift is not None:
+            seen = (load_seen.bodies, craft_seen.bodies)
+            lift, tended = computed_once(supervise(it.phases, it.late, lift, t, nominal, *seen))
+            nominal = tended.nominal
         load = ahead(load_seen.due(it.late), half, nominal.position[2], nominal.rate[1])
         craft = ahead(craft_seen.due(it.late), half, nominal.vehicle[2], nominal.vehicle_spin)
         load, craft = computed_once((load, craft))
@@ -209,53 +241,79 @@ class Cables(Controller):
         )
         span, now = computed_once((span, now))
         belief = computed_once(memory.belief.seen(it, now, measurement.length))
+        if tended is not None:
+            belief = computed_once(tended.believed(memory.belief, belief))
         length = belief.length
         gap = length - now.distance
         hanging = it.available * ~(memory.loss.out | belief.lost)
         alike = it.payload_mass * memory.push[2] / jnp.maximum(hanging.sum(0), 1.0)
         margins = it.margins.after(belief.ticks)
         free = (gap > margins.free) | belief.lost
+        if tended is not None:
+            free = free & tended.flown
         loss = memory.loss.seen(it, craft_seen.bodies.velocity[2], free, alike)
         able = it.available * ~loss.out
         carrying = able * jnp.where(belief.lost, 0.0, jnp.clip(2 - gap / margins.slack, 0.0, 1.0))
+        if tended is not None:
+            carrying = carrying * tended.hand
+        loss, carrying = computed_once((loss, carrying))
         carried = computed_once(Carried.by(it, load, load_rotation, carrying))
-        asked = asked_of_payload(it, carried, nominal, load, Wrench(memory.push, memory.turn), memory.tilt)
+        spare = Wrench(memory.push, memory.turn)
+        asked = asked_of_payload(it, carried, nominal, load, spare, memory.tilt, memory.gust)
         asked = computed_once(asked)
         swing = computed_once(swing_cables(it, carried, asked, span, nominal))
-        taut = taut_thrust(it, carried, swing, span, load, length)
-        free, free_push, behind = free_thrust(it, nominal, craft, rotation, span, length, able)
+        taut = computed_once(taut_thrust(it, carried, swing, span, load, length))
+        free, free_push, behind = computed_once(free_thrust(it, nominal, craft, rotation, span, length, able))
         free = free.at[2].add(loss.missing)
-        wanted, cut = within_reach(
-            carrying * taut + (1 - carrying) * free, it.thrust_min, 0.95 * it.thrust_max
-        )
+        wanted = carrying * taut + (1 - carrying) * free - it.mass * memory.drift
+        wanted, cut = computed_once(within_reach(wanted, it.thrust_min, 0.95 * it.thrust_max))
 
         thrust = dot(wanted, rotation[:, 2])
         missing = thrust * rotation[:, 2] - wanted
         taut_rate = taut_thrust_rate(it, carried, asked, swing, span, missing, length)
         free_rate = free_thrust_rate(it, behind, free_push, missing)
-        rate = (
+        rate = computed_once(
             it.mass * nominal.vehicle[3]
             + carrying * (taut_rate + nominal.pull_rate)
             + (1 - carrying) * free_rate
         )
-        tilt = turning(rotation, craft.rate, least_turn(wanted, rate), nominal.vehicle_spin)
+        frame, bend = computed_once(least_turn(wanted, rate)), nominal.vehicle_spin
+        if tended is not None:
+            frame, bend = yawed(frame, tended.hand * bend, nominal, tended.facing)
+        tilt = turning(rotation, craft.rate, frame, bend)
         spin = turning_spin(tilt, gains.vehicle, gains.damping)
         moment = turning_moment(it.inertia, craft.rate, spin)
         if it.hook is not None:
             moment = moment + cross(it.hook, apply_transposed(rotation, swing.held))
 
+        if tended is not None:  # rotors of what stands idle
+            thrust = jnp.where(tended.standing, it.thrust_min, thrust)
+            moment, spin = (jnp.where(tended.standing, 0.0, it) for it in (moment, spin))
         given = (thrust * rotation[:, 2]).at[2].add((carrying - 1) * loss.missing)
-        moved = believed_motion(it, carried, asked, swing, given)
+        moved = believed_motion(it, carried, asked, swing, given + it.mass * memory.drift)
         slack = jnp.min(carrying, axis=0, where=(able > 0) & ~belief.lost, initial=1.0) < 1
+        if tended is not None:
+            moved, slack = tended.moved(moved), slack | ~tended.lifted
         calm = jnp.where(slack | (cut.max(0) > 0), 0.0, it.late.period)
         level = jnp.where(asked.cut_short, 0.0, calm)
         fewer = jnp.any((able == 0) | belief.lost, axis=0)
         giving = jnp.where(fewer, GIVE * asked.short - RISE * memory.tilt, -GIVE * memory.tilt)
         learnt = Wrench(limited(asked.error.linear, gains.learn), limited(asked.error.angular, gains.learn))
         turned = apply(it.turnable, asked.law.turns.i * learnt.angular)
+        strange = load_seen.strange(memory.load, it.late) - spare.linear
+        gust = memory.gust + calm * gains.observe * limited(strange, gains.most_side)
+        strange = craft_seen.strange(memory.craft, it.late) - carrying * spare.linear[:, None]
+        strange = limited(strange, gains.most_side)
+        strange = strange - carrying * span.direction * dot(span.direction, strange)
+        strange = strange.at[2].multiply(carrying)  # what a free vehicle misses of its thrust is `loss`
+        if tended is not None:
+            strange = strange * tended.flown
+        drift = memory.drift + it.late.period * gains.observe * strange
         memory = CableMemory(
             accumulated(memory.push, asked.law.moves.i * learnt.linear, calm, gains.most_push),
             accumulated(memory.turn, turned, level, gains.most_turn),
+            gust,
+            drift,
             limited(
                 memory.tilt + it.late.period * apply(it.turnable, giving), jnp.full_like(calm, MOST_TILT)
             ),
@@ -263,5 +321,6 @@ class Cables(Controller):
             loss.commanded(thrust * rotation[2, 2]),
             load_seen.commanded(*moved.load),
             craft_seen.commanded(moved.craft, spin),
+            lift,
         )
         return memory, Command(thrust, moment)

@@ -184,6 +184,11 @@ class Estimate(eqx.Module):
             bodies.rate + late.lag * spin,
         )
 
+    def strange(self, before: Estimate, late: Late) -> Float[Array, "3 ..."]:
+        """Acceleration since the estimate `before`, a tick ago, beyond the one believed then (m/s^2)."""
+        gained = (self.bodies.velocity - before.bodies.velocity) / late.period
+        return jnp.where(before.count > 0, gained - before.acceleration, 0.0)
+
     def commanded(self, acceleration: Float[Array, "3 ..."], spin: Float[Array, "3 ..."]) -> Estimate:
         """With what is believed to act from now on (m/s^2), and what is asked for (rad/s^2)."""
         return Estimate(self.bodies, acceleration, self.spin, (*self.told, spin), self.count)

@@ -29,11 +29,11 @@ Tree = TypeVar("Tree")
 class Aim(eqx.Module):
     """The wanted motion of one body (k = batch) or of n vehicles (k = n, batch) at one control tick."""
 
-    position: Float[Array, ...]
+    position: Float[Any, ...]
     """(7, 3, *k): position and its derivatives, world frame; entry j in m/s^j."""
-    attitude: Float[Array, ...]
+    attitude: Float[Any, ...]
     """(4, *k): quaternion wxyz, body to world; of a vehicle only its yaw."""
-    rate: Float[Array, ...]
+    rate: Float[Any, ...]
     """(6, 3, *k): body rate and its derivatives, body frame; entry j in rad/s^(j+1)."""
 
 
@@ -126,6 +126,14 @@ class Controller(eqx.Module):
         """
         return None
 
+    def planned(self, plan: Any) -> Controller:
+        """This controller, told what a reference says besides motions: a `LiftPlan`, say, or None."""
+        if plan is None:
+            return self
+        raise InputError(
+            "name must be a controller that can follow this reference, such as geometric in its full flavour."
+        )
+
     def start(self, measurement: Measurement) -> Any:
         """The memory to begin with: a pytree, the same shapes as the call returns."""
         return None
@@ -169,6 +177,18 @@ def targets(
         payload: The payload's reference at every tick, (times, *batch, ...).
         vehicles: One sample for each vehicle, or one with the vehicles before the derivatives.
     """
+    return jax.tree.map(as_jax, target_tables(controller, payload, vehicles))
+
+
+def target_tables(
+    controller: Controller,
+    payload: Sample | None = None,
+    vehicles: Sample | Sequence[Sample] | None = None,
+) -> Target:
+    """As `targets`, but NumPy's where the reference and the controller are.
+
+    Moving a dozen tables to JAX one by one takes as long as a second of flight.
+    """
     if payload is None and vehicles is None:
         raise InputError("payload or vehicles must have a reference, but both are None.")
     if vehicles is not None and not isinstance(vehicles, Sample):
@@ -206,9 +226,9 @@ def components_first(array: Any, components: int, bodies: int = 0) -> Any:
 
 def _aim(sample: Sample, bodies: int) -> Aim:
     return Aim(
-        position=as_jax(components_first(sample.position, 2, bodies)),
-        attitude=as_jax(components_first(sample.attitude, 1, bodies)),
-        rate=as_jax(components_first(sample.rate, 2, bodies)),
+        position=components_first(sample.position, 2, bodies),
+        attitude=components_first(sample.attitude, 1, bodies),
+        rate=components_first(sample.rate, 2, bodies),
     )
 
 

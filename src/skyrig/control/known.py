@@ -54,7 +54,18 @@ _COURSE = (
     "most_turn",
 )
 _PUBLISHED_VEHICLE = ("position", "velocity", "attitude", "rate", "carry")
-_CABLES = (*_COURSE, "cable", "vehicle", "follow", "most_turning", "least_pull", "slack", "cut", "lean")
+_CABLES = (
+    *_COURSE,
+    "observe",
+    "cable",
+    "vehicle",
+    "follow",
+    "most_turning",
+    "least_pull",
+    "slack",
+    "cut",
+    "lean",
+)
 _PUBLISHED_CABLES = (
     "position",
     "velocity",

@@ -6,7 +6,6 @@ same code trace. Series have coefficients first, then times, batch, vehicles, an
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +27,10 @@ class Motion(NamedTuple):
     @property
     def rotation(self) -> Series:
         """Rotation matrices, (7, times, ..., 3, 3)."""
+        if namespace(self.euler) is np and len(self.euler) > 1 and taylor.still(self.euler):
+            first = np.moveaxis(Motion(self.position[:1], self.euler[:1]).rotation[0], 0, -1)
+            rest = np.zeros((len(self.euler) - 1, *first.shape))
+            return np.moveaxis(np.concatenate([first[None], rest]), -1, 1)
         sine, cosine = taylor.sin_cos(self.euler)
         (sr, sp, sy), (cr, cp, cy) = (tuple(both[..., i] for i in range(3)) for both in (sine, cosine))
         mul = taylor.multiply
@@ -41,6 +44,8 @@ class Motion(NamedTuple):
     @property
     def rate(self) -> Series:
         """Body rates, (6, times, ..., 3) rad/s."""
+        if namespace(self.euler) is np and taylor.still(self.euler):
+            return np.zeros_like(self.euler[1:])
         return body_rate(self.euler)
 
 
@@ -73,9 +78,12 @@ def _times_in_a_row(series: Series) -> Series:
 
 def shifted(series: Series, ahead: Any) -> Series:
     """The series about a moment `ahead` (s) later."""
-    n = len(series)
-    rows = [sum(math.comb(k, j) * series[k] * ahead ** (k - j) for k in range(j, n)) for j in range(n)]
-    return namespace(*rows).stack(rows)
+    rows = list(series)
+    for low in range(len(rows) - 1):  # Horner's scheme, again and again
+        for j in range(len(rows) - 2, low - 1, -1):
+            rows[j] = rows[j] + ahead * rows[j + 1]
+    xp = namespace(*rows)
+    return xp.stack(xp.broadcast_arrays(*rows))
 
 
 def apply_last(matrix: Any, vector: Any) -> Any:

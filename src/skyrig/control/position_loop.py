@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from skyrig import algebra
-from skyrig.algebra import as_jax, dot
-from skyrig.arrays import namespace
+from skyrig.algebra import dot
+from skyrig.arrays import Array, namespace
 from skyrig.control.attitude import heading_frame, turning, turning_moment, turning_spin, within_reach
 from skyrig.control.estimate import Estimate, Late
 from skyrig.control.feedback import accumulated, ahead, ease, limited, pid
@@ -48,12 +48,12 @@ def position_nominal(position: Series, yaw: Series, gravity: Any, projected: boo
     heading = xp.stack([xp.cos(yaw[0]), xp.sin(yaw[0]), still], axis=-1)
 
     def rows(series: Series) -> Array:
-        return as_jax(components_first(xp.moveaxis(taylor.derivatives(series), 0, -2), 2, 1))
+        return components_first(xp.moveaxis(taylor.derivatives(series), 0, -2), 2, 1)
 
     return PositionNominal(
         position=rows(position[:4]),
-        heading=as_jax(components_first(heading, 1, 1)),
-        yaw_rate=as_jax(components_first(yaw[1], 0, 1)),
+        heading=components_first(heading, 1, 1),
+        yaw_rate=components_first(yaw[1], 0, 1),
         rate=rows(rate[:2]),
     )
 

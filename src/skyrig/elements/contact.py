@@ -101,13 +101,26 @@ class Contact(Element):
 
     def advance(self, memory: Held, t: ArrayLike, bodies: dict[str, Bodies], dt: ArrayLike) -> Held:
         """Anchors of points that slide, or are in the air, follow."""
-        near = self._near(bodies, dt)
-        if near.ndim == 0:
-            return Held(self._followed(memory.anchors, bodies), near)
-        moved = jax.lax.cond(
-            jnp.any(near), lambda: self._followed(memory.anchors, bodies), lambda: memory.anchors
-        )
-        return Held(moved, near)
+        return Held(self._followed(memory.anchors, bodies), self._near(bodies, dt))
+
+    def stepped(
+        self,
+        memory: Held,
+        t: ArrayLike,
+        bodies: dict[str, Bodies],
+        dt: ArrayLike,
+        flies: Bool[Array, "*batch"],
+    ) -> Held:
+        """As any element; in a batch nothing but distances is looked at while nobody is near to touching."""
+        if flies.ndim == 0:
+            return super().stepped(memory, t, bodies, dt, flies)
+        near = self._near(bodies, dt) & flies
+
+        def followed(anchors: dict[str, Array]) -> dict[str, Array]:
+            later = self._followed(anchors, bodies)
+            return jax.tree.map(lambda new, old: jnp.where(flies, new, old), later, anchors)
+
+        return Held(jax.lax.cond(jnp.any(near), followed, lambda same: same, memory.anchors), near)
 
     def loads(
         self, t: ArrayLike, bodies: dict[str, Bodies], memory: Held, around: Around

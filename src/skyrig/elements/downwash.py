@@ -1,13 +1,4 @@
-"""The jets below vehicles, which press what hangs or flies in them.
-
-Each vehicle's rotors are one turbulent round jet along its own axis, far below it (arXiv 2403.13321, eq. 9):
-
-    u = U 10.11/S (1 + (sqrt 2 - 1)(r/h)^2)^-2,    S = s/l + 5.817,    h = 0.07668 l S,
-
-s being the distance along the jet, r from its axis, l the span from rotor to opposite rotor, and
-U = sqrt(T/(2 rho pi R^2 rotors)) the speed in which hovering rotors push air. Closer than 2.5 l, where jets
-of single rotors have not merged yet, it is taken to be as at 2.5 l.
-"""
+"""The jets below vehicles (`skyrig.jets`), which press what hangs or flies in them."""
 
 from __future__ import annotations
 
@@ -21,13 +12,9 @@ from jaxtyping import Array, Float
 from skyrig.algebra import apply, cross, dot, rotation_matrix, upward_axis
 from skyrig.elements.around import Around
 from skyrig.elements.element import Element
+from skyrig.jets import jet_pressure
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.protocol import Wrench
-
-MERGED = 2.5
-"""Spans below a vehicle where its rotors' jets have become one."""
-BEGINS = 0.25
-"""Spans over which a jet grows from nothing, so that bodies beside a vehicle feel none."""
 
 
 class Plate(eqx.Module):
@@ -77,17 +64,6 @@ class Downwash(Element):
             for group, (force, torque) in memory.items()
         }
 
-    def pressure(self, s: Array, square: Array, thrust_over: Array) -> Array:
-        """Rho u^2 (Pa) at `s` along and at a squared distance of `square` (m^2) from the axis of a jet.
-
-        `thrust_over` is rho U^2 (Pa).
-        """
-        long = jnp.maximum(s / self.span, MERGED) + 5.817
-        half = 0.07668 * self.span * long
-        fall = (1 + (jnp.sqrt(2.0) - 1) * square / half**2) ** -2
-        grown = jnp.clip(s / (BEGINS * self.span), 0.0, 1.0)
-        return thrust_over * (10.11 / long * fall) ** 2 * grown
-
     def _pressed(self, plate: Plate, them: Bodies, origin: Array, axis: Array, own: bool) -> tuple[Any, Any]:
         turn = rotation_matrix(them.attitude)
         arm = (turn[:, :, None] * plate.place[None]).sum(1)  # (3, p, k)
@@ -96,7 +72,7 @@ class Downwash(Element):
         s = dot(apart, along)
         square = jnp.maximum(dot(apart, apart) - s**2, 0.0)
         seen = jnp.abs(dot(apply(turn, plate.normal)[:, :, None], axis[:, None]))  # (k, n)
-        push = self.pressure(s, square, 1 / self.discs) * plate.area[:, :, None] * seen
+        push = jet_pressure(s, square, self.span, 1 / self.discs) * plate.area[:, :, None] * seen
         if own:  # a vehicle's own jet begins below it
             k = push.shape[1]
             other = 1 - jnp.eye(k)

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 from jax.typing import ArrayLike
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from skyrig.elements.around import Around
 from skyrig.rigs.bodies import Bodies
@@ -61,6 +63,18 @@ class Element(eqx.Module):
             around: What else there is: the rotors' thrusts, and the wind at any place.
         """
         return {}
+
+    def stepped(
+        self,
+        memory: Any,
+        t: ArrayLike,
+        bodies: dict[str, Bodies],
+        dt: ArrayLike,
+        flies: Bool[Array, "*batch"],
+    ) -> Any:
+        """`advance` where a flight `flies`, else the memory as it is."""
+        later = self.advance(memory, t, bodies, dt)
+        return jax.tree.map(lambda new, old: jnp.where(flies, new, old), later, memory)
 
     def wind(
         self, t: ArrayLike, place: Float[Array, "3 k *batch"], memory: Any

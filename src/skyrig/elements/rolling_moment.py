@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 from skyrig.algebra import apply, rotation_matrix
 from skyrig.elements.around import Around
 from skyrig.elements.element import Element
-from skyrig.elements.rotor_drag import across
+from skyrig.elements.rotor_drag import Crossing, through_air
 from skyrig.elements.rotors import RotorSet
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.protocol import Wrench
@@ -25,8 +25,7 @@ class RollingMoment(Element):
     """
 
     rotors: RotorSet
-    crossing: Float[Array, "3 6 r n *batch"]
-    """From a vehicle's velocity against the air and its body rate to v_perp of each rotor, body frame."""
+    crossing: Crossing
     coefficient: Float[Array, "n *batch"]
     """c (N m s^2/(m rad))."""
 
@@ -36,6 +35,6 @@ class RollingMoment(Element):
         """On all vehicles."""
         craft = bodies["vehicles"]
         turn = rotation_matrix(craft.attitude)
-        speeds = self.rotors.speeds(around)
-        moment = apply(turn, -self.coefficient * across(self.crossing, speeds, turn, craft, around))
+        across = self.crossing(self.rotors.speeds(around), through_air(turn, craft, around), 3)
+        moment = apply(turn, -self.coefficient * across)
         return {"vehicles": Wrench(jnp.zeros_like(moment), moment)}

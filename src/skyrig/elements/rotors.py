@@ -29,7 +29,7 @@ def rotor_signals(count: int) -> tuple[SignalKind, ...]:
 
 
 def speeds_of(
-    thrusts: Float[Array, "r n *batch"], coefficient: Float[Array, "r n *batch"]
+    thrusts: Float[Array, "r n *batch"], coefficient: Float[Array, "r n ..."]
 ) -> Float[Array, "r n *batch"]:
     """At which rotors give these thrusts (rad/s); coefficients are thrust over speed squared."""
     square = jnp.maximum(thrusts, 0.0) / coefficient

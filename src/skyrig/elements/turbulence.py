@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
@@ -100,15 +101,22 @@ class Turbulence(Air):
     def advance(self, memory: Weather, t: ArrayLike, bodies: dict[str, Bodies], dt: ArrayLike) -> Weather:
         """The grid points that the coming step may need, those before `t` (s) forgotten."""
         due = jnp.floor(t / self.grid + NEAR).astype(jnp.int32)
-        for _ in range(self.reach):
+
+        def next_point(memory: Weather) -> Weather:
             behind = memory.index < due
             state = self._next(memory.state, memory.index + self.reach + 2)
             speed = jnp.concatenate([memory.speed[1:], self._blown(state)[None]])
-            memory = Weather(
+            return Weather(
                 jnp.where(behind, memory.index + 1, memory.index),
                 jnp.where(behind, state, memory.state),
                 jnp.where(behind, speed, memory.speed),
             )
+
+        for _ in range(self.reach):
+            if memory.index.ndim:  # few steps of a batch begin at a new point: nothing is drawn in the others
+                memory = jax.lax.cond(jnp.any(memory.index < due), next_point, lambda same: same, memory)
+            else:
+                memory = next_point(memory)
         return memory
 
     def wind(

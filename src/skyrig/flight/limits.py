@@ -17,6 +17,10 @@ class Limits(Part, frozen=True, kw_only=True):
     ground: Annotated[
         Literal["none"] | float, unit("m", "Height that bodies stay above, or 'none'; 0 if left out")
     ] = 0.0
+    ends: Annotated[
+        Literal["held", "standing"],
+        unit("", "Whether cables hold the payload in the end, or it was put down to stand"),
+    ] = "held"
     arena: Annotated[
         tuple[Point, Point] | None, unit("m", "Lowest and highest corner of a box that bodies stay in")
     ] = None

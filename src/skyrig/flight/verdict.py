@@ -82,7 +82,8 @@ def judge(outcome: Outcome, limits: Limits) -> Verdict:
     """The verdict: what went wrong first, and at the end whether the flight is where it should be."""
     touched = _touched(outcome) if outcome.contact is not None else None
     held = outcome.held
-    lost = held is not None and not outcome.released and outcome.end - held > LOOSE
+    meant = outcome.released or limits.ends == "standing"
+    lost = held is not None and not meant and outcome.end - held > LOOSE
     if held is not None and lost and (touched is None or held < outcome.time):
         return Verdict("lost load", f"No cable holds the payload from t = {held:.4g} s on.", held)
     if touched is not None:

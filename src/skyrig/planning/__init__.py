@@ -9,6 +9,7 @@ Nothing here imports JAX; parameters or times that are JAX arrays make the same 
 from skyrig.planning.circle import Circle, circle
 from skyrig.planning.grasp import grasp
 from skyrig.planning.hover import Hover, Step, hover, step
+from skyrig.planning.lift import LiftPlan, lift
 from skyrig.planning.line import Line, land, line, takeoff
 from skyrig.planning.lissajous import Lissajous, figure_8, lissajous
 from skyrig.planning.minimum_derivative import MinimumDerivative, waypoints
@@ -41,6 +42,7 @@ REFERENCES.update(
 # Those that plan for a whole team.
 TEAM_REFERENCES["poses"] = poses
 TEAM_REFERENCES["grasp"] = grasp
+TEAM_REFERENCES["lift"] = lift
 
 __all__ = [
     "REFERENCES",
@@ -48,6 +50,7 @@ __all__ = [
     "Circle",
     "Combined",
     "Hover",
+    "LiftPlan",
     "Line",
     "Lissajous",
     "MinimumDerivative",
@@ -65,6 +68,7 @@ __all__ = [
     "figure_8",
     "hover",
     "land",
+    "lift",
     "line",
     "lissajous",
     "poses",

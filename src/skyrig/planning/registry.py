@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,19 +26,26 @@ TEAM_REFERENCES: dict[str, Callable[..., TeamMotion]] = {}
 class TeamMotion(NamedTuple):
     """What a whole team shall do, and where it begins."""
 
-    vehicles: tuple[Reference, ...]
-    """One for each vehicle."""
+    vehicles: tuple[Reference, ...] | None
+    """One for each vehicle; None where the payload's is to be followed."""
     payload: Reference
-    """What the payload does meanwhile; nobody is told to follow it."""
+    """What the payload does meanwhile; nobody is told to follow it if vehicles have their own."""
     begin: dict[str, tuple[np.ndarray, np.ndarray]]
     """Position (k, 3) and attitude (k, 4) of the bodies of each group at the start."""
     drives: Callable[[], dict[str, tuple[np.ndarray, np.ndarray]]] | None = None
     """What the rig's own drives shall do, asked for when it is flown: by drive, times (T,) (s) and goals
     (T, k), each held until the next."""
+    plan: Any = None
+    """What the controller must know besides, such as when to hand weight over: see `Controller.planned`."""
 
 
-def build_team(description: Mapping[str, object], parts: object, field: str = "reference") -> TeamMotion:
-    """What a description whose type is one of `TEAM_REFERENCES` asks of the team made of `parts`."""
+def build_team(
+    description: Mapping[str, object], parts: object, field: str = "reference", **context: object
+) -> TeamMotion:
+    """What a description whose type is one of `TEAM_REFERENCES` asks of the team made of `parts`.
+
+    `context` fills in what the description leaves open, as in `build`.
+    """
     kind = str(description["type"])
     builder = TEAM_REFERENCES[kind]
     known = list(inspect.signature(builder).parameters)[1:]
@@ -46,6 +53,7 @@ def build_team(description: Mapping[str, object], parts: object, field: str = "r
     for name in given:
         if name not in known:
             raise InputError(f"{field}.{name} is not a parameter of {kind}: it {_not_among(name, known)}.")
+    given = {name: value for name, value in context.items() if name in known and value is not None} | given
     for name in known:
         if (
             inspect.signature(builder).parameters[name].default is inspect.Parameter.empty

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -41,9 +42,9 @@ def multiply(a: Series, b: Series) -> Series:
     n = min(len(a), len(b))
     xp = namespace(a, b)
     if xp is np:
-        if _still(a):  # as most attitudes are
+        if still(a):  # as most attitudes are
             return a[0] * b[:n]
-        if _still(b):
+        if still(b):
             return a[:n] * b[0]
         out = a[0] * b[:n]  # laid out in memory as its factors are
         for j in range(1, n):
@@ -57,18 +58,23 @@ def multiply(a: Series, b: Series) -> Series:
     return functools.reduce(xp.add, padded)
 
 
-def compose(outer: Series, inner: Series) -> Series:
-    """The series of f(a), given f's own coefficients f^(n)/n! at the value of the series a = `inner`."""
-    xp = namespace(outer, inner)
-    out = outer[-1:]
-    for n in range(len(inner) - 2, -1, -1):  # Horner in the part of a that moves, tau * inner[1:]
-        out = xp.concatenate([outer[n : n + 1], multiply(out, inner[1 : len(out) + 1])])
-    return out
+def power(a: Series, exponent: float) -> Series:
+    """A positive series to any power (for whole powers, one that is not zero).
+
+    From a (a^p)' = p a' a^p, coefficient by coefficient.
+    """
+    inverse, out = 1 / a[0], _blank(a)
+    out[0] = _first_power(a[0], exponent)
+    for k in range(1, len(a)):
+        j = np.arange(1.0, k + 1)
+        weights = _column((exponent * j - (k - j)) / k, a)
+        out[k] = (weights * a[1 : k + 1] * _backwards(out, k)).sum(0) * inverse
+    return _filled(out)
 
 
 def reciprocal(a: Series) -> Series:
     """1/a, for a series that is not zero."""
-    return compose(-_powers(-1 / a[0], np.arange(1.0, len(a) + 1)), a)
+    return power(a, -1.0)
 
 
 def divide(a: Series, b: Series) -> Series:
@@ -78,18 +84,22 @@ def divide(a: Series, b: Series) -> Series:
 
 def sqrt(a: Series) -> Series:
     """The square root of a positive series."""
-    binomials = np.cumprod([1.0] + [(1.5 - n) / n for n in range(1, len(a))])
-    return compose(_column(binomials, a) * _powers(a[0], 0.5 - np.arange(len(a))), a)
+    return power(a, 0.5)
 
 
 def sin_cos(a: Series) -> tuple[Series, Series]:
-    """Sine and cosine of a series."""
+    """Sine and cosine of a series: from sin' = cos a', cos' = -sin a', coefficient by coefficient."""
     xp = namespace(a)
-    sine, cosine = xp.sin(a[0]), xp.cos(a[0])
-    turns = [(sine, cosine), (cosine, -sine), (-sine, -cosine), (-cosine, sine)]
-    outer = xp.stack([xp.stack(turns[n % 4]) for n in range(len(a))])
-    both = compose(from_derivatives(outer), a[:, None])
-    return both[:, 0], both[:, 1]
+    first = xp.sin(a[0]), xp.cos(a[0])
+    if xp is np and still(a):
+        return constant(first[0], len(a) - 1), constant(first[1], len(a) - 1)
+    rate = differentiate(a)
+    sine, cosine = _blank(a), _blank(a)
+    sine[0], cosine[0] = first
+    for k in range(1, len(a)):
+        sine[k] = (rate[:k] * _backwards(cosine, k)).sum(0) / k
+        cosine[k] = (rate[:k] * _backwards(sine, k)).sum(0) / -k
+    return _filled(sine), _filled(cosine)
 
 
 def polynomial(coefficients: Array, s: Array, rate: Array) -> Series:
@@ -109,10 +119,11 @@ def polynomial(coefficients: Array, s: Array, rate: Array) -> Series:
     padded = xp.concatenate([coefficients, xp.zeros_like(coefficients[:1])])
     rows = padded[np.minimum(np.add.outer(n, k), len(n))]
     rows = rows * binomials.reshape(*binomials.shape, *[1] * (rows.ndim - 2))
-    out = rows[-1]
+    out = rows[-1] + xp.zeros_like(s)
     for row in rows[-2::-1]:
-        out = out * s + row
-    return out * rate ** _column(k, out)
+        out *= s  # in place, in NumPy
+        out += row
+    return out * _powers(rate + xp.zeros_like(s), len(k))
 
 
 def beside(parts: list[Array]) -> Array:
@@ -134,7 +145,7 @@ def cross(a: Series, b: Series) -> Series:
 
 def unit(a: Series) -> Series:
     """Vectors along the last axis at length one; they must not vanish."""
-    return divide(a, sqrt(dot(a, a)))
+    return multiply(a, power(dot(a, a), -0.5))
 
 
 def differentiate(a: Series) -> Series:
@@ -152,23 +163,46 @@ def from_derivatives(d: Series) -> Series:
     return d / _column(np.array([float(math.factorial(k)) for k in range(len(d))]), d)
 
 
-def _still(a: Series) -> bool:
+def still(a: Series) -> bool:
     """Whether a series does not move; one that does mostly shows it halfway."""
     if a.ndim > 1 and a.shape[1] and a[1:, a.shape[1] // 2].any():
         return False
     return not a[1:].any()
 
 
-def _powers(base: Array, exponents: np.ndarray) -> Array:
-    """`base` to each of the `exponents`, which go in steps of one, up or down, along a new leading axis."""
+def _first_power(base: Array, exponent: float) -> Array:
+    """`base` to a power; a general one costs more than all else around it."""
+    if exponent == -1.0:
+        return 1 / base
+    if abs(exponent) == 0.5:
+        root = namespace(base).sqrt(base)
+        return root if exponent > 0 else 1 / root
+    return base**exponent
+
+
+def _powers(base: Array, count: int) -> Array:
+    """`base` to the powers 0 to `count` - 1, along a new leading axis."""
     xp = namespace(base)
-    # A general power costs more than all else around it.
-    first = xp.sqrt(base) if exponents[0] == 0.5 else base
-    factor = base if exponents[-1] > exponents[0] else 1 / base
-    rows = [first]
-    for _ in exponents[1:]:
-        rows.append(rows[-1] * factor)
+    rows = [xp.ones_like(base)]
+    for _ in range(count - 1):
+        rows.append(rows[-1] * base)
     return xp.stack(rows)
+
+
+def _blank(like: Series) -> Any:
+    """Room for the coefficients of a series: an array in NumPy, a list while tracing."""
+    return np.empty(like.shape) if namespace(like) is np else [None] * len(like)
+
+
+def _backwards(out: Any, count: int) -> Series:
+    """The first `count` coefficients of what `_blank` made, last first."""
+    known = out[count - 1 :: -1]
+    return known if isinstance(out, np.ndarray) else namespace(*known).stack(known)
+
+
+def _filled(out: Any) -> Series:
+    """The series that lies in what `_blank` made."""
+    return out if isinstance(out, np.ndarray) else namespace(*out).stack(out)
 
 
 def _column(values: Array, like: Series) -> Array:

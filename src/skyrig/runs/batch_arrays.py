@@ -263,7 +263,8 @@ def _plant(rows: Sequence[Row], actuators: Any) -> Plant:
     if plant.motors is None:
         return plant
     # every array of a plant carries the batch, if only of extent 1
-    motors = jax.tree.map(lambda *each: as_jax(_last(each)), *(Motors.of(row.trees[3]) for row in rows))
+    each = (Motors.of(_moved(row.trees[3])) for row in rows)
+    motors = jax.tree.map(lambda *them: as_jax(_last([np.asarray(it) for it in them])), *each)
     return eqx.tree_at(lambda it: it.motors, plant, motors)
 
 

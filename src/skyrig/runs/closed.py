@@ -33,11 +33,12 @@ def make_controller(built: Built, estimates: bool = False) -> control.Controller
         )
     need_none(chosen.own, built.scenario.where, chosen.name)
     clock = {"period": 1 / loop.control_rate, "lag": loop.rotor_lag, "delay": loop.delay}
-    noise = stated_noise(built)
+    noise, gains = stated_noise(built), built.scenario.told_gains
     try:
-        return control.build(
-            chosen.name, team.rig, team.airframes, chosen.gains, chosen.flavour, **clock, noise=noise
+        made = control.build(
+            chosen.name, team.rig, team.airframes, gains, chosen.flavour, **clock, noise=noise
         )
+        return made.planned(built.scenario.motions.plan)
     except InputError as error:
         raise InputError(f"{built.scenario.where}: controller.{error}") from None
 

@@ -85,8 +85,10 @@ class Workshop:
             return None
         spec = known.spec
         rig = msgspec.json.encode((spec.rig, known.controller.model, known.controller.factors))
-        start = msgspec.json.encode((spec.start, spec.reference, known.controller.name))
-        flown = msgspec.json.encode((known.controller, spec.loop, spec.noise))
+        floor = None if known.motions.plan is None else elements_of(spec).get("ground")
+        start = msgspec.json.encode((spec.start, spec.reference, known.controller.name, known.lean, floor))
+        plan = None if known.motions.plan is None else (spec.reference, floor)
+        flown = msgspec.json.encode((known.controller, known.told_gains, spec.loop, spec.noise, plan))
         teams = self._once("teams", rig, lambda: make_teams(known))
         begin = self._once("start", rig + start, lambda: make_start(known, teams[0]))
         world = rig + msgspec.json.encode(elements_of(spec))

@@ -174,7 +174,7 @@ def make_start(scenario: Scenario, team: Team) -> tuple[Any, Trim | None]:
         return _placed(scenario, rig, begin), None
     position, attitude = _hover_pose(scenario, team)
     try:
-        hover = trim(rig, position, attitude, start.lean)
+        hover = trim(rig, position, attitude, scenario.lean if start.lean is None else start.lean)
     except InputError as error:
         raise InputError(f"{scenario.where}: start: {error}") from None
     if scenario.controller.name != OPEN_LOOP:

@@ -14,6 +14,7 @@ from skyrig.errors import InputError
 from skyrig.planning import TEAM_REFERENCES, Reference, Sample, build, build_team
 from skyrig.scenario.sentences import nearest, refuse, shown
 from skyrig.scenario.spec import Spec
+from skyrig.scenario.world import elements_of
 
 _TROUBLES = (TypeError, ValueError, ArithmeticError, AttributeError, np.linalg.LinAlgError, MemoryError)
 LONGEST = 3600.0
@@ -30,6 +31,8 @@ class Motions:
     """Position (k, 3) and attitude (k, 4) of each group's bodies at the start, if the reference says so."""
     drives: Callable[[], dict[str, tuple[np.ndarray, np.ndarray]]] | None = None
     """What the rig's own drives shall do, if the reference says so; see `skyrig.planning.TeamMotion`."""
+    plan: Any = None
+    """What the controller is told besides: see `skyrig.control.Controller.planned`."""
 
     @property
     def all(self) -> tuple[Reference, ...]:
@@ -54,10 +57,11 @@ def motions(spec: Spec, parts: Any, where: str) -> Motions:
         return Motions()
     if isinstance(wanted, Mapping) and wanted.get("type") in TEAM_REFERENCES:
         try:
-            team = build_team(wanted, parts)
+            team = build_team(wanted, parts, floor=_floor(spec))
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
-        return Motions(vehicles=team.vehicles, begin=team.begin, drives=team.drives)
+        followed = team.payload if team.vehicles is None else None
+        return Motions(followed, team.vehicles, team.begin, team.drives, team.plan)
     if isinstance(wanted, str) or "type" in wanted:
         return Motions(payload=_built(wanted, where, "reference"))
     if len(wanted) != 1 or not set(wanted) <= {"payload", "vehicles"}:
@@ -77,6 +81,12 @@ def motions(spec: Spec, parts: Any, where: str) -> Motions:
     return Motions(
         vehicles=tuple(_built(one, where, f"reference.vehicles[{k}]") for k, one in enumerate(each))
     )
+
+
+def _floor(spec: Spec) -> float | None:
+    """Height of the ground, if there is one (m)."""
+    ground = elements_of(spec).get("ground")
+    return None if ground is None else getattr(ground, "height", None)
 
 
 def flight_duration(spec: Spec, wanted: Motions, where: str) -> float:

@@ -10,6 +10,7 @@ from skyrig.control.known import OPEN_LOOP
 from skyrig.scenario.demands import demands
 from skyrig.scenario.plausible import implausible
 from skyrig.scenario.spec import RotorFailure
+from skyrig.scenario.world import elements_of
 from skyrig.vehicles.authority import hover
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ MARGIN = 1.15
 def remarks(scenario: Scenario) -> tuple[str, ...]:
     """One sentence each; cheap, and without JAX."""
     parts = scenario.parts
-    found = [*_thin(scenario), *_lost(scenario), *parts.remarks(scenario.spec.start)]
+    found = [*_thin(scenario), *_lost(scenario), *_washed(scenario), *parts.remarks(scenario.spec.start)]
     found += [*implausible(parts), *demands(scenario)]
     return tuple(dict.fromkeys(found))
 
@@ -48,3 +49,13 @@ def _thin(scenario: Scenario) -> Iterator[str]:
     share = sum(frame.total_thrust_max for frame in parts.airframes) / (parts.mass * GRAVITY)
     if share < MARGIN and scenario.controller.name != OPEN_LOOP:
         yield f"The team lifts only {share:.2f} times the rig's weight."
+
+
+def _washed(scenario: Scenario) -> Iterator[str]:
+    """A team that cannot lift through its own wash."""
+    wash = elements_of(scenario.spec).get("downwash")
+    if wash is None or scenario.controller.name == OPEN_LOOP:
+        return
+    said = scenario.controller.gains.get("lean", scenario.spec.start.lean)
+    lean = scenario.lean if scenario.lean is not None else said
+    yield from scenario.parts.washed(float(lean or 0.0), getattr(wash, "payload", 1.0))

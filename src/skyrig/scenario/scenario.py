@@ -14,6 +14,7 @@ import msgspec
 from ruamel.yaml import YAML
 
 from skyrig import files
+from skyrig.control.known import chosen
 from skyrig.errors import InputError
 from skyrig.scenario import crosschecks
 from skyrig.scenario.instruments import check_sensors
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from skyrig.scenario.build import Built
 
 FOLDER = "scenarios"
+OBSERVE = 2.0
+"""Rate at which controllers that can learn of forces do so where there is wind or drag (rad/s)."""
 DEFAULT = "three-dragonflies-circle"
 """What flies when nobody says what."""
 
@@ -140,6 +143,30 @@ class Scenario:
         from skyrig.scenario.remarks import remarks
 
         return remarks(self)
+
+    @cached_property
+    def lean(self) -> float | None:
+        """How far hovering cables lean outwards where that follows from downwash (rad); None elsewhere.
+
+        It is chosen where there is downwash, the controller can lean cables, and nobody says how far.
+        """
+        wash = elements_of(self.spec).get("downwash")
+        known = chosen(self.controller.name, self.parts.mechanism).gains.get(self.controller.flavour, ())
+        said = self.spec.start.lean is not None or "lean" in self.controller.gains
+        if wash is None or said or "lean" not in known:
+            return None
+        return self.parts.lean(getattr(wash, "payload", 1.0))
+
+    @property
+    def told_gains(self) -> dict[str, Any]:
+        """Gains as the scenario says them, and those that follow from what surrounds the rig."""
+        controller, found = self.controller, {}
+        known = chosen(controller.name, self.parts.mechanism).gains.get(controller.flavour, ())
+        if self.lean is not None:
+            found["lean"] = self.lean
+        if "observe" in known and any(it.pushes for it in elements_of(self.spec).values()):
+            found["observe"] = OBSERVE
+        return found | controller.gains
 
     def with_overrides(self, changes: Mapping[str, object]) -> Scenario:
         """A copy with some values changed by path, such as {"rig.payload.mass": 0.3}, checked again."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from skyrig.fields import Part
 
@@ -18,6 +18,9 @@ AIR_DENSITY = 1.225
 
 class ElementSpec(Part, frozen=True, kw_only=True):
     """What `world:` says of an element; one of one's own derives from it, its fields being YAML's."""
+
+    pushes: ClassVar[bool] = False
+    """Whether it pushes bodies in ways that controllers do better to look out for: wind and drag do."""
 
     def placed(self, spec: Any) -> ElementSpec:
         """This with what the rest of the scenario decides filled in: a seed, say."""

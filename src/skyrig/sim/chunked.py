@@ -27,7 +27,7 @@ from skyrig.sim.plant import PlantState
 from skyrig.sim.preparation import Job
 from skyrig.sim.schedule import Plan
 
-STEPS, TICKS, INTERVALS = 2048, 1024, 1024
+STEPS, TICKS, INTERVALS = 2048, 512, 512
 """Most steps, ticks and intervals in a chunk."""
 ROOM = 128
 """Room for events in a chunk; one with more is flown again in halves."""
@@ -74,11 +74,11 @@ class Chunks:
         self._cursor = Cursor(job.planned)
         self._first = self._start = self._cursor.row_of(tick)
         self._limit = STEPS
-        plan, real = job.planned.plan, job.plant.like(job.state).dtype
-        self._plan = _padded((plan.time, plan.dt, plan.hold, plan.act, plan.tick), REAL, STEPS)
-        self._ticks = _padded((pilot.times, pilot.target, pilot.shake), real, TICKS)
+        plan, real = job.planned.plan, job.plant.real(job.state)
+        self._plan = _rows((plan.time, plan.dt, plan.hold, plan.act, plan.tick), REAL)
+        self._ticks = _rows((pilot.times, pilot.target, pilot.shake), real)
         around = jax.tree.map(lambda leaf: np.moveaxis(np.asarray(leaf), -1, 0), pilot.around)
-        self._intervals = _padded(around, real, INTERVALS)
+        self._intervals = _rows(around, real)
         constants = (job.plant, autopilot_of(pilot), plan.acts)
         row, log, carry = shapes_of(constants, job.state, pilot, ROOM)
         self._row, self._log = Packing.of(row, real), Packing.of(log, REAL)
@@ -91,7 +91,7 @@ class Chunks:
         self._table = np.empty((self._cursor.count - self._first if keep else 0, self._row.width), real)
         begin, fixed = begun(carry, job.state), packed(constants)
         self._packs, self._look = (fixed, begin), None
-        self._constants = as_jax(fixed.rows)
+        self._constants = fixed.rows
         self._now = self._numbers = begin.rows if after is None else after
         self._fly = _program.ready(fixed, begin, self._part(*self._here))
 
@@ -177,7 +177,8 @@ class Chunks:
             return
         self._now, self._numbers, self._limit = now, numbers, STEPS
         rows = np.asarray(table)[:count]
-        self.logs.append((steps.start, jax.tree.map(np.asarray, self._log.unpack(np.asarray(log)))))
+        if numbers[0] or numbers[1] != OK or not self.logs:  # where nothing happened there is nothing to keep
+            self.logs.append((steps.start, jax.tree.map(np.asarray, self._log.unpack(np.asarray(log)))))
         self._start = steps.stop
         self.trouble = bool(numbers[1] != OK or not np.isfinite(rows[:, self._bodies].sum()))
         if self.keep:
@@ -195,7 +196,11 @@ class Chunks:
 
     def _part(self, steps: slice, ticks: slice, intervals: slice) -> Part:
         def cut(whole: Packed, first: int, count: int) -> Packed:
-            return Packed(whole.rows[first : first + count], whole.layout)
+            rows = whole.rows[first : first + count]
+            missing = count - len(rows)
+            if missing:
+                rows = np.concatenate([rows, np.repeat(whole.rows[-1:], missing, axis=0)])
+            return Packed(rows, whole.layout)
 
         fresh, count = self.fresh and self._start == self._first, steps.stop - steps.start
         return Part(
@@ -207,12 +212,9 @@ class Chunks:
         )
 
 
-def _padded(tree: Any, real: Any, room: int) -> Packed:
-    """A tree with rows in front of every leaf as rows, the last repeated so that any part can be cut out."""
-    plain = jax.tree.map(np.asarray, tree)
-    layout = Packing.of(plain, real, 1)
-    rows = np.asarray(layout.pack(plain, 1))
-    return Packed(np.concatenate([rows, np.repeat(rows[-1:], room, axis=0)]), layout)
+def _rows(tree: Any, real: Any) -> Packed:
+    """A tree with rows in front of every leaf as rows, in NumPy."""
+    return Packed.of(jax.tree.map(np.asarray, tree), real, 1)
 
 
 def _fly_part(constants: Packed, carry: Packed, part: Part) -> tuple[Array, Array, Array]:

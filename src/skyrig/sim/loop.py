@@ -162,7 +162,8 @@ def flown_so_far(*legs: Chunks | Stepper) -> ClosedLoop:
     count = len(next(iter(bodies.values())).position)
     times = job.planned.times[:count]
     log = _joined([log for leg in legs for log in leg.logs])
-    raise_troubles(log, times, bodies)
+    if any(leg.trouble for leg in legs):
+        raise_troubles(log, times, bodies)
     start = job.state.rig if legs[0].fresh else None
     found = events_of(job.plant.rig, start, log, times, job.planned.happenings, bodies)
     hold = np.asarray(job.planned.plan.hold)[:count]

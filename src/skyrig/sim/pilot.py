@@ -23,9 +23,9 @@ from skyrig.sim.stepping import choose
 class Surroundings(eqx.Module):
     """What is done to the actuators from outside, one column for each interval (last axis)."""
 
-    share: Float[Array, "n intervals"]
+    share: Float[Any, "n intervals"]
     """Share of its thrust that each vehicle's rotors give."""
-    drives: dict[str, Float[Array, "..."]] = eqx.field(default_factory=dict)
+    drives: dict[str, Float[Any, "..."]] = eqx.field(default_factory=dict)
     """Where the rig's own drives shall go, such as {'winch': free lengths in m}."""
     alive: Float[Array, "r n intervals"] | None = None
     """One for every rotor that turns, zero for one that has stopped; None if none ever stops."""
@@ -228,6 +228,7 @@ def effort(actuators: Actuators, memory: Memory, around: Surroundings) -> Effort
         drives=memory.command.drives or {},
         rotors=made.rotors,
         share=around.share,
+        speeds=actuators.speeds(made.rotors),
     )
 
 

@@ -31,6 +31,8 @@ class Effort(eqx.Module):
     """Wanted thrust of every rotor (N), before losses; None where thrusts are given by hand."""
     share: Float[Array, "n *batch"] | None = None
     """Share of its thrust that each vehicle's rotors give; 1 if left out."""
+    speeds: Float[Array, "r n *batch"] | None = None
+    """Of every rotor that follows at once (rad/s), worked out once for the step; None where nobody has."""
 
 
 class PlantState(eqx.Module):
@@ -87,6 +89,10 @@ class Plant(eqx.Module):
         """One number of the motion for each flight."""
         return self.rig.like(state.rig)
 
+    def real(self, state: PlantState) -> Any:
+        """The dtype of the motion, without computing anything."""
+        return jax.tree.leaves(state.rig.motion)[0].dtype
+
     def bodies(self, state: PlantState) -> dict[str, Bodies]:
         """The bodies of every group."""
         return self.rig.bodies(state.rig)
@@ -100,14 +106,19 @@ class Plant(eqx.Module):
         return PlantState(state.rig, rotors, state.memories)
 
     def begun(self, t: ArrayLike, state: PlantState, effort: Effort, dt: Array) -> PlantState:
-        """With what is held over the coming step of `dt` (s) set: drives, and the elements' memories."""
+        """With what is held over the coming step of `dt` (s) set: drives, and the elements' memories.
+
+        Flights whose step is not above zero (padding) stay as they are.
+        """
         bodies = self.bodies(state) if self.elements else {}
+        flies, length = dt > 0, jnp.where(dt > 0, dt, 1.0)
         memories = {
-            name: element.advance(state.memories[name], t, bodies, dt)
+            name: element.stepped(state.memories[name], t, bodies, length, flies)
             for name, element in self.elements.items()
         }
-        state = PlantState(state.rig, state.rotors, memories)
-        rig = self.rig.prepare(state.rig, self.loads(t, state, effort), dt)
+        begun = PlantState(state.rig, state.rotors, memories)
+        rig = self.rig.prepare(state.rig, self.loads(t, begun, effort), length)
+        rig = jax.tree.map(lambda new, old: jnp.where(flies, new, old), rig, state.rig)
         return PlantState(rig, state.rotors, memories)
 
     def loads(self, t: ArrayLike, state: PlantState, effort: Effort) -> Loads:
@@ -144,7 +155,8 @@ class Plant(eqx.Module):
         if rotors is not None and effort.share is not None:
             rotors = effort.share * rotors
         pairs = tuple((it, state.memories[name]) for name, it in self.elements.items())
-        return Around(t, thrust, rotors, pairs, state.rotors, self._spin_up(state, effort))
+        speeds = effort.speeds if state.rotors is None else state.rotors
+        return Around(t, thrust, rotors, pairs, speeds, self._spin_up(state, effort))
 
     def derivative(self, t: ArrayLike, state: PlantState, effort: Effort) -> tuple[Any, Any]:
         """Time derivative of the rig's motion and of the rotors' speeds."""

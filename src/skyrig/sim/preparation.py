@@ -15,7 +15,7 @@ from skyrig import checks
 from skyrig.algebra import as_jax, traced
 from skyrig.control.actuators import Actuators
 from skyrig.control.held import HeldCommands
-from skyrig.control.interface import Controller, targets
+from skyrig.control.interface import Controller, target_tables
 from skyrig.control.stepped import Told
 from skyrig.elements import Element, Pushes
 from skyrig.errors import InputError
@@ -116,7 +116,8 @@ def prepare(
     checks.positive("control_rate", control_rate)
     around = outside or Outside(np.zeros(1))
     ticks, grid = grid_of(duration, control_rate, step, around, None if held is None else held.times)
-    planned = schedule(rig, grid, step, happenings, rig.like(state).dtype, ticks)
+    real = jax.tree.leaves(state.motion)[0].dtype
+    planned = schedule(rig, grid, step, happenings, real, ticks)
     actuators = Actuators.build(airframes, lag=rotor_lag or None, losses=around.rotor_losses)
     plant = plant_of(rig, actuators, around.pushes(), elements, integrator)
     job = Job(plant, plant.start(state), planned, ticks, surroundings(rig, actuators, around, grid[:-1]))
@@ -126,12 +127,14 @@ def prepare(
         clock = ticks if len(ticks) > 1 else np.append(ticks, ticks + 1 / control_rate)
         wanted = payload.sample(clock) if payload is not None else None
         each = [it.sample(clock) for it in vehicles] if vehicles is not None else None
-        target = targets(controller if isinstance(controller, Controller) else Controller(), wanted, each)
+        target = target_tables(
+            controller if isinstance(controller, Controller) else Controller(), wanted, each
+        )
     pilot = Pilot(
         controller=of_arrays(controller) if isinstance(controller, Controller) else Told(),
         actuators=actuators,
         target=target,
-        times=as_jax(ticks),
+        times=ticks,
         around=job.around,
         noise=noise or Noise.of(),
         shake=_shake(seed, (len(ticks), 4, 3, rig.layout.bodies), noise),
@@ -179,12 +182,12 @@ def surroundings(rig: Any, actuators: Actuators, outside: Outside, since: Number
     row = np.clip(np.searchsorted(outside.times, since + 1e-9, side="right") - 1, 0, None)
 
     def columns(name: str, value: Numbers, count: int) -> Any:
-        return as_jax(checks.numbers(f"outside.{name}", value, (len(outside.times), count))[row].T)
+        return checks.numbers(f"outside.{name}", value, (len(outside.times), count))[row].T
 
     share, losses = outside.thrust_share, outside.rotor_losses
     goals = {**rig.rest_goals(), **outside.goals}
     return Surroundings(
-        share=as_jax(np.ones((n, len(since)))) if share is None else columns("thrust_share", share, n),
+        share=np.ones((n, len(since))) if share is None else columns("thrust_share", share, n),
         drives={
             it.name: columns(
                 f"goals[{it.name}]", np.broadcast_to(goals[it.name], (len(outside.times), it.count)), it.count

@@ -10,7 +10,7 @@ import equinox as eqx
 import jax
 import numpy as np
 import numpy.typing as npt
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from skyrig import checks
 from skyrig.algebra import as_jax
@@ -65,16 +65,19 @@ class Turn(NamedTuple):
 
 
 class Plan(eqx.Module):
-    """A flight's steps; padding steps have a negative length. In a batch flights (or 1) come last."""
+    """A flight's steps, in NumPy until they are flown; padding steps have a negative length.
 
-    time: Float[Array, "steps *batch"]
+    In a batch flights (or 1) come last.
+    """
+
+    time: Float[Any, "steps *batch"]
     """When each step begins (s)."""
-    dt: Float[Array, "steps *batch"]
-    hold: Int[Array, "steps *batch"]
+    dt: Float[Any, "steps *batch"]
+    hold: Int[Any, "steps *batch"]
     """Row of what is held over each step."""
-    act: Int[Array, "steps *batch"]
+    act: Int[Any, "steps *batch"]
     """Row of the happenings at the start of each step, or -1."""
-    tick: Int[Array, " steps"] | None
+    tick: Int[Any, " steps"] | None
     """Which of the controller's ticks the step begins with, or -1; None where nobody asks."""
     acts: Acts
 
@@ -197,11 +200,11 @@ def schedule(
         acts.put(rows.index(int(np.argmin(np.abs(times - happening.time)))), happening, rig)
     starts = np.concatenate([times[:1], times[:-1], np.full(pad, times[-1])])
     plan = Plan(
-        time=as_jax(starts.astype(dtype)),
-        dt=as_jax(np.concatenate([[0.0], lengths, -np.ones(pad)]).astype(dtype)),
-        hold=as_jax(np.concatenate([[0], hold, np.zeros(pad)]).astype(np.int32)),
-        act=as_jax(np.concatenate([act, -np.ones(pad)]).astype(np.int32)),
-        tick=as_jax(np.concatenate([tick, -np.ones(pad)]).astype(np.int32)),
+        time=starts.astype(dtype),
+        dt=np.concatenate([[0.0], lengths, -np.ones(pad)]).astype(dtype),
+        hold=np.concatenate([[0], hold, np.zeros(pad)]).astype(np.int32),
+        act=np.concatenate([act, -np.ones(pad)]).astype(np.int32),
+        tick=np.concatenate([tick, -np.ones(pad)]).astype(np.int32),
         acts=jax.tree.map(lambda it: as_jax(it if it.dtype == bool else it.astype(dtype)), acts),
     )
     return Schedule(plan, times, tuple(sorted(happenings, key=lambda it: it.time)))

@@ -96,7 +96,7 @@ def step(
     """
     like = plant.like(state)
     dt = jnp.broadcast_to(jnp.asarray(dt, like.dtype), like.shape)
-    state = choose(dt > 0, plant.begun(t, state, effort, jnp.where(dt > 0, dt, 1.0)), state)
+    state = plant.begun(t, state, effort, dt)
     if not plant.jumps:
         return _smooth_step(plant, t, state, effort, dt, log)
     nothing = plant.rig.guards_off(state.rig)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
@@ -110,8 +111,8 @@ def tracking(
     return Tracking(
         plant=job.plant,
         state=job.state,
-        pilot=pilot,
-        plan=job.planned.plan,
+        pilot=jax.tree.map(as_jax, pilot),
+        plan=jax.tree.map(as_jax, job.planned.plan),
         wanted_position=as_jax(np.asarray(wanted.position)[rows, 0]),
         wanted_attitude=as_jax(np.asarray(wanted.attitude)[rows]),
         counts=as_jax(np.arange(len(rows)) < len(times)),

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class CableDragSpec(ElementSpec, frozen=True, kw_only=True):
     """Air across cables, straight from end to end."""
 
+    pushes = True
+
     diameter: Annotated[float, unit("m", "Of every cable", gt=0, le=1)]
     coefficient: Annotated[float, unit("1", "Of a cylinder across the wind", ge=0, le=10)] = 1.2
     density: Annotated[float, unit("kg/m^3", "Of the air", gt=0, le=10)] = AIR_DENSITY

@@ -44,7 +44,7 @@ class DownwashSpec(ElementSpec, frozen=True, kw_only=True):
         }
         plates["vehicles"] = plate([_discs(it) for it in parts.airframes], self.vehicles)
         span = np.array([2 * it.arm for it in parts.airframes])
-        return Downwash(plates, as_jax(span), as_jax(2 * np.array([_area(it) for it in parts.airframes])))
+        return Downwash(plates, as_jax(span), as_jax(2 * np.array([disc_area(it) for it in parts.airframes])))
 
 
 def upper_face(load: Payload) -> tuple[np.ndarray, float]:
@@ -80,9 +80,9 @@ def _within(outline: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _discs(frame: Airframe) -> tuple[np.ndarray, float]:
-    return np.zeros((1, 3)), _area(frame)
+    return np.zeros((1, 3)), disc_area(frame)
 
 
-def _area(frame: Airframe) -> float:
-    """Of all discs (m^2)."""
+def disc_area(frame: Airframe) -> float:
+    """Of all rotor discs of a vehicle (m^2)."""
     return float(np.pi * (frame.rotor_radius or 0.4 * frame.arm) ** 2 * frame.rotor_count)

@@ -25,6 +25,8 @@ class Coefficients(Part, frozen=True, kw_only=True):
 class DragSpec(ElementSpec, frozen=True, kw_only=True):
     """Air against bodies: F = -(linear + quadratic |v|) v, axis by axis of each body's frame."""
 
+    pushes = True
+
     bodies: Annotated[dict[str, Coefficients], unit("", "Coefficients by group of bodies: payload, vehicles")]
 
     def check(self, parts: RigParts, where: str, path: str) -> None:

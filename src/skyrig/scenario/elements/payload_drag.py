@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 class PayloadDragSpec(ElementSpec, frozen=True, kw_only=True):
     """Air against what is carried, from its shape: F = -density/2 coefficient area |v| v."""
 
+    pushes = True
+
     coefficient: Annotated[
         Annotated[float, Meta(ge=0, le=10)] | None,
         unit("1", "Of its shape; 1.05 of a box, 0.47 of a ball if left out"),

@@ -17,16 +17,18 @@ if TYPE_CHECKING:
 class RotorDragSpec(ElementSpec, frozen=True, kw_only=True):
     """Drag of turning rotors, at each hub: F = -coefficient speed v, v across the rotor's axis."""
 
+    pushes = True
+
     coefficient: Annotated[float, unit("N s^2/(m rad)", "The same for all rotors", ge=0, le=1)]
 
     def build(self, parts: RigParts) -> Element:
         """The rotors of the team."""
         from skyrig.algebra import as_jax
         from skyrig.elements import RotorDrag, RotorSet
-        from skyrig.elements.rotor_drag import crossings
+        from skyrig.elements.rotor_drag import Crossing
 
         strength = as_jax(np.full(parts.count, self.coefficient))
-        return RotorDrag(RotorSet.of(parts.airframes), crossings(parts.airframes), strength)
+        return RotorDrag(RotorSet.of(parts.airframes), Crossing.of(parts.airframes), strength)
 
 
 class RollingMomentSpec(ElementSpec, frozen=True, kw_only=True):
@@ -38,10 +40,10 @@ class RollingMomentSpec(ElementSpec, frozen=True, kw_only=True):
         """The rotors of the team."""
         from skyrig.algebra import as_jax
         from skyrig.elements import RollingMoment, RotorSet
-        from skyrig.elements.rotor_drag import crossings
+        from skyrig.elements.rotor_drag import Crossing
 
         strength = as_jax(np.full(parts.count, self.coefficient))
-        return RollingMoment(RotorSet.of(parts.airframes), crossings(parts.airframes)[:3], strength)
+        return RollingMoment(RotorSet.of(parts.airframes), Crossing.of(parts.airframes), strength)
 
 
 class GyroscopicSpec(ElementSpec, frozen=True, kw_only=True):

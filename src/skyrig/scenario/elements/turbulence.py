@@ -23,6 +23,8 @@ LOG_SHEAR = 0.04572
 class TurbulenceSpec(ElementSpec, frozen=True, kw_only=True):
     """Dryden's turbulence at low altitude (MIL-F-8785C), the same at all places."""
 
+    pushes = True
+
     speed: Annotated[float, unit("m/s", "Mean wind at 20 feet, which sets how rough it is", gt=0, le=100)]
     height: Annotated[float, unit("m", "At which the rig flies, which sets its lengths", gt=0, le=304.8)] = (
         6.096

@@ -37,6 +37,8 @@ class GustSpec(Part, frozen=True, kw_only=True):
 class WindSpec(ElementSpec, frozen=True, kw_only=True):
     """A steady wind that all bodies feel, with shear and gusts if wanted."""
 
+    pushes = True
+
     velocity: Annotated[Point, unit("m/s", "Where the air goes, world frame")] = (0.0, 0.0, 0.0)
     shear: Annotated[ShearSpec | None, unit("", "How it grows with height; the same at all if left out")] = (
         None

@@ -26,6 +26,8 @@ MOST_BYTES = 50_000_000
 class WindFieldSpec(ElementSpec, frozen=True, kw_only=True):
     """A steady wind that differs from place to place, by a table on a regular grid."""
 
+    pushes = True
+
     file: Annotated[str, unit("", "CSV with columns x, y, z (m) and u, v, w (m/s), every grid point once")]
     scale: Annotated[float, unit("1", "Factor on all of its winds", ge=-100, le=100)] = 1.0
 

@@ -149,6 +149,17 @@ class RigParts:
         """Sentences on numbers that can be, but hardly are."""
         return iter(())
 
+    def lean(self, wash: float) -> float | None:
+        """Angle of cables from the vertical (rad) for a load that feels a share `wash` of the jets above it.
+
+        None for rigs that cannot choose.
+        """
+        return None
+
+    def washed(self, lean: float, wash: float) -> Iterator[str]:
+        """Sentences on cables that lean so, if the team cannot lift through its own wash."""
+        return iter(())
+
     def demands(self, follower: Any, vehicle: int | None) -> Iterator[str]:
         """Sentences on what a reference (of one vehicle, or of the payload) asks of this rig."""
         return iter(())

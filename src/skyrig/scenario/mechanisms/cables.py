@@ -161,6 +161,18 @@ class CableParts(RigParts):
             heights = np.outer(self.lengths, [0.0, 0.0, 1.0])
             yield from overlapping(self.points + heights, self.airframes)
 
+    def lean(self, wash: float) -> float | None:
+        """The one at which the busiest vehicle works least."""
+        from skyrig.scenario.formation import best_lean
+
+        return best_lean(self, wash).lean
+
+    def washed(self, lean: float, wash: float) -> Iterator[str]:
+        """A sentence on a formation below which the load is pressed down too hard."""
+        from skyrig.scenario.formation import washed
+
+        yield from washed(self, lean, wash)
+
     def demands(self, follower: Any, vehicle: int | None) -> Iterator[str]:
         """Sentences on thrusts that vehicles have not, and tilts that cables cannot hold."""
         from skyrig.scenario.demands import slung_thrust, steep, too_fast
