@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 import skyrig
 from skyrig.elements import Around, Drag, Wind
 from skyrig.errors import InputError
+from skyrig.jets import jet_pressure
 from skyrig.rigs import Bodies
 
 RHO = 1.225
@@ -209,7 +210,9 @@ def test_a_jet_carries_the_momentum_that_its_thrust_gave_it(vehicle: str) -> Non
     shares = []
     for spans in (2.5, 5.0, 12.0):
         r = np.linspace(0, 20 * spans * float(jet.span[0]), 200_001)
-        pressure = np.asarray(jet.pressure(spans * jet.span[0], jnp.asarray(r**2), 1 / jet.discs[0]))
+        pressure = np.asarray(
+            jet_pressure(spans * jet.span[0], jnp.asarray(r**2), jet.span[0], 1 / jet.discs[0])
+        )
         shares.append(np.sum(pressure * 2 * np.pi * r) * (r[1] - r[0]))
     assert shares == pytest.approx([shares[0]] * 3, rel=1e-3)
     frame = skyrig.airframe(vehicle)

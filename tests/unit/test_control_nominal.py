@@ -104,7 +104,7 @@ def test_a_linked_rig_on_its_reference_obeys_its_dynamics():
     controller = at_ticks(build("links", rig, airframes))
     gentle = combined(path=TUMBLE.place, rotation=rotation(amplitude=[0, 0, 0.1], period=6.0))
     wanted = gentle.sample(TIMES)
-    nominal = controller.prepare(wanted)
+    nominal = jax.tree.map(jnp.asarray, controller.prepare(wanted))
     for k in range(len(TIMES)):
         position, heading, yaw_rate, rates = (
             leaf[k] for leaf in (nominal.position, nominal.heading, nominal.yaw_rate, nominal.rate)

@@ -67,7 +67,11 @@ def test_the_payload_flies_well_above_the_ground(name: str) -> None:
     if motion is not None:
         corners = scenario.parts.payload.shape.corners
         heights = motion.sample(np.linspace(0.0, scenario.duration, 400)).position[:, 0, 2]
-        assert heights.min() + corners[:, 2].min() > 0.15
+        if scenario.spec.verdict.ends == "standing":
+            assert heights[0] + corners[:, 2].min() == pytest.approx(0.0, abs=1e-6)
+            assert heights.max() > 1.0
+        else:
+            assert heights.min() + corners[:, 2].min() > 0.15
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -98,15 +102,6 @@ def test_it_builds_into_a_rig_that_can_hover_there(name: str) -> None:
         ends = np.asarray(payload.position) + scenario.parts.points
         apart = np.linalg.norm(np.asarray(vehicles.position).T - ends, axis=1)
         assert np.allclose(apart, scenario.parts.lengths)
-
-
-def test_what_is_said_of_heights_is_what_is_flown() -> None:
-    """Without a ground nothing is lifted off or set down: it hovers where the description says."""
-    scenario = load("takeoff-circle-land")
-    motion = scenario.motions.payload
-    said = [float(number) for number in re.findall(r"([\d.]+) m\b", scenario.spec.description)]
-    assert said == pytest.approx([motion.start.position[0, 2], motion.end.position[0, 2]])
-    assert not re.search("lift|land|set.*down|ground", scenario.spec.description)
 
 
 def test_reading_checking_and_describing_need_no_jax() -> None:
@@ -141,7 +136,7 @@ def test_the_documented_example_flies_and_every_field_is_documented() -> None:
     scenario = Scenario.from_text(example[0])
     assert scenario.believed.payload.mass == 0.25 and scenario.parts.payload.mass == 0.3
     own = {"Vehicle", "Payload", "Reference"}  # described on their own pages
-    for other in ("world", "elastic", "sensors"):
+    for other in ("world", "elastic", "sensors", "soft"):
         page += (Path(__file__).parents[2] / "docs" / f"{other}.md").read_text(encoding="utf-8")
     for title, definition in schema()["$defs"].items():
         for name in definition.get("properties", {}) if title not in own else ():

@@ -105,7 +105,8 @@ def mutants() -> list[tuple[str, dict[str, Any]]]:
                     found.append((f"{where}={wrong!r:.20}", changed(values, path, wrong)))
             elif path[-1] not in ("description", "name") or path == ("controller", "name"):
                 found.append((f"{where}=misspelt", changed(values, path, f"{value}x")))
-                found.append((f"{where}=number", changed(values, path, 7)))
+                if path != ("verdict", "ground"):  # a height is fine there
+                    found.append((f"{where}=number", changed(values, path, 7)))
         for path in mappings(values):
             found.append(
                 (f"{base}:{'.'.join(map(str, path))}+unknown", changed(values, (*path, "lenght"), 1))

@@ -43,6 +43,8 @@ def build(
     if not known.flies(rig.mechanism):
         able = ", ".join(able_to_fly(rig.mechanism))
         raise InputError(f"controller must be one that flies {rig.mechanism} ({able}), not {name!r}.")
+    if known.gains and flavour not in known.gains:
+        raise InputError(f"flavour must be {' or '.join(known.gains)} for {name}, not {flavour!r}.")
     if len(airframes) != rig.count:
         raise InputError(f"airframes must be one for each of {rig.count} vehicles, not {len(airframes)}.")
     period = float(checks.positive("period", period))

@@ -90,13 +90,13 @@ def lift(
     parts: Any,
     *,
     carry: object = None,
-    height: float = 1.0,
-    start: Any = (0.0, 0.0),
-    yaw: float = 0.0,
-    floor: float = 0.0,
-    landing_floor: float | None = None,
-    speed: float = 0.4,
-    facing: bool = False,
+    height: object = 1.0,
+    start: object = (0.0, 0.0),
+    yaw: object = 0.0,
+    floor: object = 0.0,
+    landing_floor: object = None,
+    speed: object = 0.4,
+    facing: object = False,
 ) -> TeamMotion:
     """Take off with slack cables, carry the load, set it down and land beside it.
 
@@ -120,6 +120,9 @@ def lift(
     if load is None or not cables:
         raise InputError("type must be another than lift: this rig has no load on cables.")
     speed = float(checks.positive("speed", speed))
+    height, yaw = float(checks.numbers("height", height)), float(checks.numbers("yaw", yaw))
+    if not isinstance(facing, bool):
+        raise InputError(f"facing must be true or false, not {facing!r}.")
     x, y = checks.numbers("start", start, (2,))
     low = float(checks.numbers("floor", floor))
     end_low = low if landing_floor is None else float(checks.numbers("landing_floor", landing_floor))

@@ -34,6 +34,7 @@ _FULL = {
     "cut": Meaning("m", "a cable this much longer than its length counts as cut"),
     "lean": Meaning("rad", "outward lean of cables in hover"),
     "carry": Meaning("1", "share of the load's weight in the integral from the start"),
+    "observe": Meaning("rad/s", "rate at which forces from outside, such as gusts, are learnt"),
 }
 _POINT_ROBOT = _FULL | {
     "carry": Meaning("1", "share of the cables' pull that is fed forward"),
