@@ -158,7 +158,7 @@ class PointRobots(Controller):
         matrix = matrix + eye(n, matrix) * (soft + (1 - taut))
         pull = jnp.maximum(solved(matrix, taut * up[2] * self.gravity), 0.0) * taut
         arm = apply(turn[:, :, None], self.attachment)
-        heavy = jnp.stack([speeding[0], speeding[1], speeding[2] + self.gravity])
+        heavy = jnp.stack(jnp.broadcast_arrays(speeding[0], speeding[1], speeding[2] + self.gravity))
         inertia = turned_matrix(turn, self.payload_inertia)
         return up, pull, swayed(arm, up, pull, measurement.length, heavy, self.payload_mass, inertia)
 
