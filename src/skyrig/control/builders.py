@@ -54,7 +54,7 @@ def cables(
 ) -> Controller:
     """The payload of a cable rig follows its reference."""
     n = rig.count
-    parts = {
+    parts: dict[str, Any] = {
         "mass": rig.mass,
         "inertia": rig.inertia,
         "payload_mass": rig.payload_mass,
@@ -268,7 +268,7 @@ def _sight(clock: Clock, acceleration: float = ACCELERATION, spin: float = SPIN)
     return Filter.of(clock.noise, clock.period, acceleration, spin)
 
 
-def _thrusts(airframes: Sequence[Airframe]) -> dict[str, Array]:
+def _thrusts(airframes: Sequence[Airframe]) -> dict[str, Any]:
     return {
         "thrust_min": as_jax([each.total_thrust_min for each in airframes]),
         "thrust_max": as_jax([each.total_thrust_max for each in airframes]),

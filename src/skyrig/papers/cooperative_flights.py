@@ -105,7 +105,7 @@ def sequence(gains: dict[str, float], hold: float | None = None) -> tuple[Track,
     flight = fly(scenario)
     motion = build_team(scenario.values["reference"], scenario.parts)
     wanted = motion.payload.sample(flight.times)
-    robots = [each.sample(flight.times).position for each in motion.vehicles]
+    robots = [each.sample(flight.times).position for each in motion.vehicles or ()]
     still = np.all([np.linalg.norm(it[:, 1], axis=1) < 1e-6 for it in robots], axis=0)
     places = np.stack([it[:, 0] for it in robots], axis=1)
     track = _track(flight, wanted.position[:, 0], wanted.attitude, places)
