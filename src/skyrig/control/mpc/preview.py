@@ -65,7 +65,7 @@ def preview(model: Any, payload: Sample, horizon: int, stride: int, period: Any)
     return Preview(_onward(load, over), tension, _onward(vehicles, over), effort)
 
 
-def _onward(states: Array, over: np.ndarray) -> Array:
+def _onward(states: Any, over: np.ndarray) -> Any:
     """States beyond the last tick go on at their speed."""
     xp = namespace(states)
     time = over.reshape(*over.shape, *(1,) * (states.ndim - 2))
