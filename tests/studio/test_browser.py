@@ -202,11 +202,13 @@ def test_viewers_share_one_flight_and_leaving_ends_nothing(studio: str, open_pag
     one = opened(studio, open_page)
     two = open_page(studio)
     two.ready(HOVER)
+    one.tick("Repeat")  # however slow the machine, it does not end while pages open and close
     one.press("Play")
     two.wait("time", "Number(it) > 0.5")
     one.page.close()
     now = two.number("time")
-    two.wait("time", f"Number(it) > {now + 0.5}")
+    two.wait("time", f"Math.abs(Number(it) - {now}) > 0.5")
+    two.tick("Repeat")
     assert two.complaints == []
 
 
