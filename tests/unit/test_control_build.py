@@ -17,7 +17,7 @@ def test_every_name_builds():
     hand = skyrig.load("soft-grasp").parts
     rigs = {"links": linked(), "geometric": linked(), "gripper": (hand.build(), hand.airframes)}
     for name in [name for name, it in CONTROLLERS.items() if isinstance(it.build, str)] + ["geometric"]:
-        for flavour in ("full", "published"):
+        for flavour in CONTROLLERS[name].gains or ("full", "published"):
             rig, airframes = rigs.get(name) or slung(3, 1.0)
             build(name, rig, airframes, flavour=flavour)
 
