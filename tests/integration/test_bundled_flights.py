@@ -61,7 +61,7 @@ PLANNED = {"six-multilift-figure-8"}
 
 def test_plans_keep_a_team_on_its_figure_8() -> None:
     flight = fly(load("six-multilift-figure-8").with_overrides({"duration": 1.5}))
-    assert flight.verdict.flew and errors(flight).max() < 0.02
+    assert flight.verdict.flew and errors(flight).max() < 0.03  # m, while cables take up their lean
     assert flight.cables.tension.min() > 5.0
 
 
