@@ -10,7 +10,7 @@ from skyrig.errors import InputError
 from skyrig.statics import Pose, direct, resting, three
 from skyrig.statics.relaxation import relaxed
 
-pytest.importorskip("clarabel")
+pytest.importorskip("clarabel", reason="clarabel is missing: the extra plan brings it")
 
 
 def test_the_program_is_used_only_where_it_is_exact() -> None:
