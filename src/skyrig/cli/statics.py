@@ -122,6 +122,7 @@ def _show(scenario: Any, story: Any, picture: Path | None) -> None:
 
     def opened() -> None:
         page.show(flight)
+        page.session.repeat = picture is None  # modes swing until somebody stops them
         page.session.play(picture is None)
 
     serve(page, opened, picture=picture, at=MOMENT, seconds=SECONDS)
