@@ -22,7 +22,7 @@ from numpy.polynomial import polynomial
 from skyrig.algebra import cross, rotation_matrix
 from skyrig.control.mpc.agents import Aim, Load, Vehicle, Weights
 from skyrig.control.mpc.bodies import ATTITUDE, POSITION, RATE, VELOCITY, runge_kutta
-from skyrig.control.mpc.solver import Bounds
+from skyrig.control.mpc.problem import Bounds
 from skyrig.control.mpc.team import Team
 
 COUNT, HORIZON, PERIOD, PARTS = 6, 10, 0.02, 4

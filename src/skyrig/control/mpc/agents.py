@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 from skyrig.algebra import cross, rotation_matrix
 from skyrig.control.mpc import bodies
 from skyrig.control.mpc.bodies import ATTITUDE, POSITION, RATE, VELOCITY
-from skyrig.control.mpc.solver import Problem
+from skyrig.control.mpc.problem import Problem
 
 
 class Weights(eqx.Module):

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from skyrig.control.mpc import bodies
 from skyrig.control.mpc.agents import Aim, Load, LoadStage, Vehicle, VehicleStage
-from skyrig.control.mpc.solver import Problem
+from skyrig.control.mpc.problem import Problem
 
 
 class JointStage(eqx.Module):

@@ -20,7 +20,8 @@ from jaxtyping import Array, Bool, Float
 
 from skyrig.control.mpc.agents import Aim, Load, LoadStage, Vehicle, VehicleStage
 from skyrig.control.mpc.joint import Joint, JointStage
-from skyrig.control.mpc.solver import Bounds, Plan, solve
+from skyrig.control.mpc.problem import Bounds
+from skyrig.control.mpc.solver import Plan, solve
 
 ORDERS = ("serial", "parallel", "central")
 
@@ -195,6 +196,7 @@ def _unless(deaf: Array, new: Array, old: Array) -> Array:
 
 def _change(before: Plans, vehicles: Plan, load: Plan) -> Array:
     """Largest over agents of the mean over the horizon of how far states or inputs moved in a sweep."""
+    before, vehicles, load = jax.lax.stop_gradient((before, vehicles, load))
 
     def moved(new: Array, old: Array) -> Array:
         return jnp.max(jnp.mean(jnp.sqrt(jnp.sum((new - old) ** 2, -1)), -1))
