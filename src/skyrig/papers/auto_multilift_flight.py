@@ -172,6 +172,8 @@ def team(own: Array, load: Array) -> Team:
         attachment=single(RING - OFFSET),
         length=jnp.full(COUNT, LENGTH),
         centre=single(-OFFSET),
+        reach=single(0.0),
+        shy=single(0.0),
         own_frame=True,
     )
     thrusts = Bounds(shared([0.01, -0.5, -0.5, -0.5]), shared([40.0, 0.5, 0.5, 0.5]), shared(1e-6))

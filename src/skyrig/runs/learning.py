@@ -111,8 +111,9 @@ def learn_weights(
     policies, history = _descended(controller, lessons, starts, iterations, rate, seed, progress)
     step, start = np.unravel_index(int(np.nanargmin(history)), history.shape)
     policy = jax.tree.map(lambda leaf: leaf[start], policies[step])
+    hand = Policy.constant(*controller.weights)
     trials = [
-        Trial(row, {"hand-tuned": _error(it), "learned": _error(it, policy)})
+        Trial(row, {"hand-tuned": _error(it, hand), "learned": _error(it, policy)})
         for row, it in zip(rows[flights:], each[flights:], strict=True)
     ]
     return Learned(policy, history, (int(step), int(start)), tuple(trials))
@@ -158,9 +159,9 @@ def lesson(controller: DistributedMpc, built: Built, seconds: float, rng: np.ran
     )
 
 
-def mean_cost(controller: DistributedMpc, policy: Policy | None, lessons: Lesson) -> Any:
-    """Of short flights, in front of every leaf, with a policy or the controller's own weights (m^2)."""
-    flies = dataclasses.replace(controller, policy=None if policy is None else policy.normalised())
+def mean_cost(controller: DistributedMpc, policy: Policy, lessons: Lesson) -> Any:
+    """Of short flights, in front of every leaf, with a policy's weights (m^2)."""
+    flies = dataclasses.replace(controller, policy=policy.normalised())
     return jnp.mean(jax.vmap(lambda it: jnp.mean(flown(flies, it)[1]))(lessons))
 
 
@@ -185,7 +186,8 @@ def _descended(
         ),
         compiler_options=QUICK,
     )
-    before = float(jax.jit(lambda them: mean_cost(controller, None, them), compiler_options=QUICK)(together))
+    hand = jax.tree.map(lambda leaf: jnp.stack([leaf] * starts), Policy.constant(*controller.weights))
+    before = float(value(hand, together)[0][0])
     if not np.isfinite(before):
         raise FlightDiverged("A flight with the hand-tuned weights does not stay finite.")
     method = optax.adam(rate)
@@ -206,10 +208,11 @@ def _descended(
     return kept, np.array(history)
 
 
-def _error(scenario: Scenario, policy: Policy | None = None) -> float:
+def _error(scenario: Scenario, policy: Policy) -> float:
     """Root mean square error of the position over a whole flight (m)."""
-    given = None if policy is None else lambda built: with_policy(built, policy)
     try:
-        return fly(scenario, controller=given).metrics["tracking"]["whole"]["position_rmse"]
+        return fly(scenario, controller=lambda built: with_policy(built, policy)).metrics["tracking"][
+            "whole"
+        ]["position_rmse"]
     except FlightDiverged:
         return np.inf

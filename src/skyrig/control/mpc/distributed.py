@@ -61,7 +61,7 @@ class MpcGains(eqx.Module):
     softness: Float[Array, " ..."] = axes(0)
     """Of the cables' lengths: (L - L_0)^2 / (2 softness) is what a change costs."""
     apart: Float[Array, " ..."] = axes(0)
-    """Least distance between vehicles and from obstacles, seen from above (m)."""
+    """Least distance between vehicles, seen from above (m); half of it is kept from obstacles."""
     shy: Float[Array, " ..."] = axes(0)
     """Weight of coming nearer (1/m^2)."""
     learn: Float[Array, " ..."] = axes(0)
@@ -107,6 +107,7 @@ class DistributedMpc(Controller):
     deaf: Float[Array, "2 n ..."] = axes(2)
     """From when to when each vehicle neither hears nor is heard (s)."""
     obstacles: Float[Array, "k 3 ..."] = axes(2)
+    """Upright round obstacles that plans keep off: x, y and radius (m)."""
     period: Float[Array, " ..."] = axes(0)
     """Between ticks (s)."""
     gains: MpcGains = part()
@@ -212,6 +213,8 @@ class DistributedMpc(Controller):
             length=length,
             softness=gains.softness,
             centre=jnp.zeros(3, one.dtype),
+            reach=jnp.max(jnp.sqrt(jnp.sum(self.attachment[:2] ** 2, 0))),
+            shy=gains.shy,
             own_frame=False,
         )
         barrier = BARRIER * one

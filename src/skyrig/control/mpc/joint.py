@@ -81,7 +81,9 @@ class Joint(Problem):
         others = craft[among.reshape(count, count - 1), :3]
         fixed = jnp.broadcast_to(stage.obstacles, (count, *stage.obstacles.shape))
         known = VehicleStage(stage.vehicles, self.load.ends(_bodies(x)[-1]), tension, others, fixed)
-        return known, LoadStage(stage.load, jax.vmap(Vehicle.upper_end)(self.vehicles, craft))
+        return known, LoadStage(
+            stage.load, jax.vmap(Vehicle.upper_end)(self.vehicles, craft), stage.obstacles
+        )
 
 
 def _bodies(x: Array) -> Float[Array, "m 13"]:

@@ -61,8 +61,9 @@ def _settled_jvp(primals: Any, tangents: Any) -> Any:
     given = (tangents[0], tangents[1], tangents[3])
     _, (slope, offset) = eqx.filter_jvp(conditions, (problem, bounds, stages), given)
     _, final = eqx.filter_jvp(end, (problem, stages), (tangents[0], tangents[3]))
-    begin = jnp.zeros(size, z.dtype) if tangents[2] is None else tangents[2]
-    return (states, inputs), _solved(factors, begin, slope, offset, final)
+    asked = ((size,), tangents[2]), (z.shape, slope), (states[1:].shape, offset), ((size,), final)
+    given = (jnp.zeros(shape, z.dtype) if it is None else it for shape, it in asked)
+    return (states, inputs), _solved(factors, *given)
 
 
 def _conditions(

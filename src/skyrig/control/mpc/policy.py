@@ -67,14 +67,29 @@ class Policy(eqx.Module):
         own = _layers(rng, (SEEN_OF_LOAD, *HIDDEN, len(cargo)), spread)
         return Policy(_on_jax(stacked), _on_jax(own), as_jax(unit / MIDDLE), as_jax(cargo / MIDDLE))
 
+    @staticmethod
+    def constant(vehicles: Weights, load: Weights) -> Policy:
+        """Networks that answer those weights whatever they see: hand-tuned ones, to compare with."""
+        begun = Policy.random(vehicles, load, 0, spread=0.0)
+        level = np.log((MIDDLE - LEAST) / (MOST - MIDDLE))
+
+        def silent(layers: Layers) -> Layers:
+            matrix, bias = layers[-1]
+            return (*layers[:-1], (0 * matrix, 0 * bias + level))
+
+        return eqx.tree_at(
+            lambda it: (it.vehicles, it.load), begun, (silent(begun.vehicles), silent(begun.load))
+        )
+
     def normalised(self) -> Policy:
         """The same with every matrix divided by its largest singular value: what flies."""
 
+        def scaled(matrix: Array) -> Array:
+            most = jnp.linalg.norm(matrix, 2, axis=(-2, -1), keepdims=True)
+            return matrix / jnp.where(most > 0, most, 1.0)
+
         def divided(layers: Layers) -> Layers:
-            return tuple(
-                (matrix / jnp.linalg.norm(matrix, 2, axis=(-2, -1), keepdims=True), bias)
-                for matrix, bias in layers
-            )
+            return tuple((scaled(matrix), bias) for matrix, bias in layers)
 
         return eqx.tree_at(
             lambda it: (it.vehicles, it.load), self, (divided(self.vehicles), divided(self.load))

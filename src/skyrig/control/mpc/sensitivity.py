@@ -77,10 +77,12 @@ def planned_step(
     load: Load = eqx.tree_at(lambda it: it.weights, team.load, Weights(cargo[:12], cargo[12:24], cargo[24:]))
     hooks = jax.vmap(lambda v, rows: jax.vmap(v.upper_end)(rows))(crew, held.vehicles.states)
     hooks = jnp.moveaxis(hooks, 0, 1).at[0].set(jax.vmap(Vehicle.upper_end)(crew, states[:-1]))
-    pulls = solve(load, team.tensions, states[-1], LoadStage(aims[1], hooks), held.load, team.turns).inputs[0]
+    free = jnp.zeros((len(hooks), 0, 3), hooks.dtype)
+    known = LoadStage(aims[1], hooks, free)
+    pulls = solve(load, team.tensions, states[-1], known, held.load, team.turns).inputs[0]
     tied = jax.vmap(load.ends)(held.load.states).at[0].set(load.ends(states[-1]))
     told = jnp.concatenate([held.load.inputs, held.load.inputs[-1:]]).at[0].set(pulls)
-    nobody = jnp.zeros((*tied.shape[1::-1], 0, 3), tied.dtype)
+    nobody = jnp.zeros((*tied.shape[1::-1], 0, 3), tied.dtype)  # keeping apart is left out
     stages = VehicleStage(aims[0], jnp.moveaxis(tied, 1, 0), told.T, nobody, nobody)
 
     def plan(problem: Vehicle, bounds: object, start: Array, stages: VehicleStage, guess: Plan) -> Array:
@@ -89,7 +91,7 @@ def planned_step(
     efforts = jax.vmap(plan)(crew, team.thrusts, states[:-1], stages, held.vehicles)
     now = jax.tree.map(lambda leaf: leaf[:, 0], stages)
     after = jax.vmap(Vehicle.advance)(crew, states[:-1], efforts, now)
-    first = jax.tree.map(lambda leaf: leaf[0], LoadStage(aims[1], hooks))
+    first = jax.tree.map(lambda leaf: leaf[0], known)
     return jnp.concatenate([after, load.advance(states[-1], pulls, first)[None]])
 
 

@@ -64,6 +64,7 @@ class Team(eqx.Module):
     """Of the vehicles' inputs, n in front."""
     tensions: Bounds
     obstacles: Float[Array, "..."]  # (k, 3)
+    """x, y and radius of each (m)."""
     sweeps: int = eqx.field(static=True)
     turns: int = eqx.field(static=True)
     """Of every agent in a sweep."""
@@ -134,7 +135,8 @@ class Team(eqx.Module):
 
     def _load(self, start: Array, aim: Aim, plans: Plans, known: Array) -> Plan:
         hooks = jax.vmap(lambda own, states: jax.vmap(own.upper_end)(states))(self.vehicles, known)
-        stages = LoadStage(aim, jnp.moveaxis(hooks, 0, 1))
+        fixed = jnp.broadcast_to(self.obstacles, (hooks.shape[1], *self.obstacles.shape))
+        stages = LoadStage(aim, jnp.moveaxis(hooks, 0, 1), fixed)
         return solve(self.load, self.tensions, start, stages, plans.load, self.turns)
 
     def _together(
