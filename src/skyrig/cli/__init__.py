@@ -16,6 +16,7 @@ import tyro
 
 from skyrig.checks import nearest
 from skyrig.cli.flights import compare, export, fly, plot
+from skyrig.cli.learning import learn_weights
 from skyrig.cli.listing import list_known
 from skyrig.cli.logs import import_log
 from skyrig.cli.papers import reproduce
@@ -46,6 +47,7 @@ COMMANDS = {
     "ros2": ros2,
     "studio": studio,
     "tune": tune,
+    "learn-weights": learn_weights,
     "reproduce": reproduce,
 }
 
