@@ -22,7 +22,7 @@ from skyrig.cli.logs import import_log
 from skyrig.cli.papers import reproduce
 from skyrig.cli.pipes import patient_output
 from skyrig.cli.ros2 import ros2
-from skyrig.cli.scenarios import check, schema, show
+from skyrig.cli.scenarios import check, new, schema, show
 from skyrig.cli.sitl import sitl
 from skyrig.cli.statics import statics
 from skyrig.cli.studio import studio
@@ -33,6 +33,7 @@ from skyrig.errors import FlightDiverged, InputError
 COMMANDS = {
     "list": list_known,
     "show": show,
+    "new": new,
     "check": check,
     "schema": schema,
     "fly": fly,
