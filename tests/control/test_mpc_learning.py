@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from jaxtyping import Array
 
+import skyrig
 from skyrig.control.mpc.agents import Weights
 from skyrig.control.mpc.policy import LEAST, MIDDLE, MOST, Policy
 from skyrig.control.mpc.problem import Bounds, Problem
 from skyrig.control.mpc.sensitivity import Step, gradient, propagated
 from skyrig.control.mpc.solver import Plan, solve
 from skyrig.errors import InputError
+from skyrig.runs.learning import learn_weights, planner, with_policy
 
 STEPS = 6
 
@@ -90,7 +92,7 @@ def test_networks_are_written_and_read_whole(tmp_path) -> None:
 
 
 def team_of_matrices(count: int, ticks: int, felt: float) -> tuple[Step, np.ndarray, list[np.ndarray]]:
-    """Random derivatives of a team's steps, slopes of a cost, and weights; vehicles feel the load by `felt`."""
+    """Random derivatives of a team's steps, slopes, weights; vehicles feel the load by `felt`."""
     rng = np.random.default_rng(3)
 
     def some(*shape: int, size: float = 0.2) -> np.ndarray:
@@ -131,3 +133,23 @@ def test_propagated_sensitivities_are_those_of_reverse_mode_but_for_what_they_le
     assert np.allclose(found[1], whole[1], rtol=1e-9, atol=1e-12), "the load hears of everybody"
     exact = np.allclose(found[0], whole[0], rtol=1e-9, atol=1e-12)
     assert exact == (count == 1 or felt == 0.0)
+
+
+def test_only_planners_learn_and_networks_fly_their_own_team() -> None:
+    circle = skyrig.load("three-dragonflies-circle")
+    with pytest.raises(InputError, match="must be mpc-distributed or mpc-central"):
+        learn_weights(circle)
+    with pytest.raises(InputError, match="iterations must be at least 1, not 0"):
+        learn_weights(circle, iterations=0)
+    planned = circle.with_overrides({"controller.name": "mpc-distributed", "loop.control_rate": 50}).build()
+    with pytest.raises(InputError, match="rig.vehicles.count must be 4"):
+        with_policy(planned, policy(4))
+    assert with_policy(planned, policy()).policy is not None
+
+
+@pytest.mark.parametrize("rows", [[1.0, 2.0], [[1.0, 2.0, -0.1]], 3.0])
+def test_obstacles_that_are_none_are_refused(rows) -> None:
+    gains = {"obstacles": rows}
+    changes = {"controller": {"name": "mpc-distributed", "gains": gains}, "loop.control_rate": 50}
+    with pytest.raises(InputError, match="gains.obstacles"):
+        planner(skyrig.load("three-dragonflies-circle").with_overrides(changes).build())
