@@ -46,9 +46,11 @@ def kind(scenario: Scenario) -> str:
     spec = scenario.spec
     mechanism = type(spec.rig).__struct_config__.tag
     if mechanism != "cables":
-        return {"links": "Fixed by rigid links", "elastic": "On elastic cables", "gripper": "In soft fingers"}.get(
-            str(mechanism), str(mechanism)
-        )
+        return {
+            "links": "Fixed by rigid links",
+            "elastic": "On elastic cables",
+            "gripper": "In soft fingers",
+        }.get(str(mechanism), str(mechanism))
     if isinstance(spec.reference, dict) and spec.reference.get("type") == "lift":
         return "From the floor to the floor"
     if spec.happenings:

@@ -60,7 +60,9 @@ def _unknown(command: str, function: Callable[..., Any] | None, tokens: Sequence
         return f"{_whole(command)} does not know what to do with {reprlib.repr(first)}{_see(command)}"
     option = first.partition("=")[0]
     known = [] if function is None else tyro.extras.get_parser(function)._option_string_actions
-    return f"{_whole(command)} has no option {reprlib.repr(option)}{nearest(option, list(known))}{_see(command)}"
+    return (
+        f"{_whole(command)} has no option {reprlib.repr(option)}{nearest(option, list(known))}{_see(command)}"
+    )
 
 
 def _misread(argument: Any, message: str) -> str:
