@@ -149,7 +149,8 @@ class RodGripper(SoftGripper):
 
     def _longest(self) -> Array:
         """The longest sub-step (s)."""
-        return rods.longest(self.rod, self.contact_stiffness * self.area.sum(1).max(0), LATE)
+        inner = self.area[:, : len(ROWS) - 1].sum(1).max(0)
+        return rods.longest(self.rod, self.contact_stiffness * inner, LATE)
 
     def begun(self, state: GripperState) -> Moving:
         """A flight before its first sub-step."""
