@@ -8,7 +8,8 @@ import pytest
 
 import skyrig
 from skyrig.control.mpc.agents import Aim, Vehicle, VehicleStage, Weights
-from skyrig.control.mpc.solver import Bounds, Plan, rolled, solve, total_cost
+from skyrig.control.mpc.problem import Bounds, rolled, total_cost
+from skyrig.control.mpc.solver import Plan, solve
 from skyrig.errors import InputError
 from skyrig.papers.auto_multilift_flight import flown, stored_flight
 

@@ -28,7 +28,7 @@ class Sight:
         self.box = it.scene()
         self.first = Live(scenario.build()).start()
         centre, size = surroundings(self.first, rig_data(scenario.parts), None)
-        self.eye = stand(preset, centre, size)
+        self.eye = stand(preset, centre, size, self.box[2] / self.box[3])
         self.ahead = (centre - self.eye) / np.linalg.norm(centre - self.eye)
 
     def pixel(self, point: np.ndarray) -> tuple[float, float]:

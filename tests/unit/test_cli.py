@@ -376,6 +376,30 @@ def test_a_version_and_help_are_there(capfd: pytest.CaptureFixture[str]) -> None
         assert code == 0 and "usage: skyrig" in out and "None" not in out, command
 
 
+def test_what_is_begun_anew_stands_on_a_floor(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for name in ("figure-8", "two-dragonflies-links", "soft-grasp", "takeoff-circle-land"):
+        path = tmp_path / f"my-{name}.yaml"
+        assert run(capfd, "new", str(path), "--like", name)[0] == 0, name
+        made, old = load(path), load(name)
+        assert made.name == path.stem
+        if old.values.get("world") is None:  # nothing else is changed, comments and order included
+            assert made.spec.world.ground.height == old.spec.verdict.ground
+            kept = {key: value for key, value in made.values.items() if key != "world"}
+            assert kept == {**old.values, "name": made.name}
+        else:
+            assert made.values["world"] == old.values["world"]
+    again = tmp_path / "my-figure-8.yaml"
+    for arguments, sentence in (
+        ((str(again),), f"{again} is there already: choose another name."),
+        ((str(tmp_path / "no" / "a.yaml"),), "there is no folder"),
+        ((str(tmp_path / "a.txt"),), "must end in .yaml"),
+        ((str(tmp_path / "a b.yaml"),), "name must be letters"),
+        ((str(tmp_path / "a.yaml"), "--like", "figure-9"), "did you mean 'figure-8'?"),
+    ):
+        code, _, error = run(capfd, "new", *arguments)
+        assert code == 2 and sentence in error and error.count("\n") == 1
+
+
 def test_shells_can_complete(capfd: pytest.CaptureFixture[str]) -> None:
     page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
     shells = re.findall(r"^skyrig --tyro-print-completion (\w+) > ", page, re.M)

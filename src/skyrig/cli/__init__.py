@@ -16,12 +16,13 @@ import tyro
 
 from skyrig.checks import nearest
 from skyrig.cli.flights import compare, export, fly, plot
+from skyrig.cli.learning import learn_weights
 from skyrig.cli.listing import list_known
 from skyrig.cli.logs import import_log
 from skyrig.cli.papers import reproduce
 from skyrig.cli.pipes import patient_output
 from skyrig.cli.ros2 import ros2
-from skyrig.cli.scenarios import check, schema, show
+from skyrig.cli.scenarios import check, new, schema, show
 from skyrig.cli.sitl import sitl
 from skyrig.cli.statics import statics
 from skyrig.cli.studio import studio
@@ -32,6 +33,7 @@ from skyrig.errors import FlightDiverged, InputError
 COMMANDS = {
     "list": list_known,
     "show": show,
+    "new": new,
     "check": check,
     "schema": schema,
     "fly": fly,
@@ -45,6 +47,7 @@ COMMANDS = {
     "ros2": ros2,
     "studio": studio,
     "tune": tune,
+    "learn-weights": learn_weights,
     "reproduce": reproduce,
 }
 

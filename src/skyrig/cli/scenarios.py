@@ -1,4 +1,4 @@
-"""Commands that look at scenarios: `show`, `check`, `schema`. None of them imports JAX."""
+"""Commands that look at scenarios or begin one: `show`, `new`, `check`, `schema`. None imports JAX."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from skyrig.scenario import Scenario
 
 Name = Annotated[str, tyro.conf.arg(metavar="SCENARIO")]
+Like = Annotated[str | None, tyro.conf.arg(metavar="SCENARIO", help_behavior_hint="")]
+File = Annotated[str, tyro.conf.arg(metavar="FILE")]
 Files = Annotated[tuple[str, ...], tyro.conf.arg(metavar="FILE")]
 Amount = Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="")]
 Seconds = Annotated[float | None, tyro.conf.arg(metavar="S", help_behavior_hint="")]
@@ -53,6 +55,28 @@ def show(
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         return
     print_table(_summary(known))
+
+
+def new(file: tyro.conf.Positional[File], /, *, like: Like = None) -> None:
+    """Write a new scenario file to change as you like: a bundled one, on a floor that bodies stand on.
+
+    Args:
+        file: Where to; its name is the scenario's.
+        like: A bundled scenario's name, or a YAML file, to begin with; three-dragonflies-circle if left out.
+    """
+    from skyrig.flight.storage import write_whole
+    from skyrig.scenario import DEFAULT, Scenario
+    from skyrig.scenario.floor import begun
+
+    path = Path(file)
+    if path.suffix not in (".yaml", ".yml"):
+        raise InputError(f"{path} must end in .yaml, as scenario files do.")
+    if path.exists():
+        raise InputError(f"{path} is there already: choose another name.")
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {path.parent}.")
+    write_whole(path, begun(Scenario.load(like or DEFAULT), path))
+    print(f"Wrote {path}. Next: skyrig fly {path}")
 
 
 def check(files: tyro.conf.Positional[Files], /, *, strict: bool = False) -> None:

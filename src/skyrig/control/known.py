@@ -81,7 +81,7 @@ _POINT_ROBOT = ("position", "attitude", "integral", "damping", "carry", "swing",
 _MPC = (
     *(f"{whose}{what}" for whose in ("", "load_") for what in ("position", "velocity", "attitude", "rate")),
     *("thrust", "moment", "tension", "final", "approach", "softness", "apart", "shy", "learn", "least_pull"),
-    *("lean", "deaf_from", "deaf_until", "step", "horizon", "sweeps", "turns", "parallel"),
+    *("lean", "obstacles", "deaf_from", "deaf_until", "step", "horizon", "sweeps", "turns", "parallel"),
 )
 _HERE = "skyrig.control.builders"
 _ON_CABLES = ("cables", "elastic")

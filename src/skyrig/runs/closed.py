@@ -25,13 +25,19 @@ def make_controller(built: Built, estimates: bool = False) -> control.Controller
 
     `estimates` says that it will be told what filters believe; only `skyrig.fly` does that.
     """
+    chosen = built.controller
+    need_none(chosen.own, built.scenario.where, chosen.name)
+    return named_controller(built, estimates)
+
+
+def named_controller(built: Built, estimates: bool = False) -> control.Controller:
+    """The same, whoever the scenario says flew it."""
     chosen, team, loop = built.controller, built.believed, built.scenario.spec.loop
     if chosen.sees == "estimate" and not estimates:
         raise InputError(
             f"{built.scenario.where}: controller.sees must be 'noisy' or 'truth' here: "
             "skyrig.fly alone flies by estimates."
         )
-    need_none(chosen.own, built.scenario.where, chosen.name)
     clock = {"period": 1 / loop.control_rate, "lag": loop.rotor_lag, "delay": loop.delay}
     noise, gains = stated_noise(built), built.scenario.told_gains
     try:

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 from skyrig.algebra import cross, rotation_matrix
 from skyrig.control.mpc import bodies
 from skyrig.control.mpc.bodies import ATTITUDE, POSITION, RATE, VELOCITY
-from skyrig.control.mpc.solver import Problem
+from skyrig.control.mpc.problem import Problem
 
 
 class Weights(eqx.Module):
@@ -44,7 +44,7 @@ class VehicleStage(eqx.Module):
     others: Float[Array, "..."]  # (m, 3)
     """Where the others will be (m)."""
     obstacles: Float[Array, "..."]  # (k, 3)
-    """Axes of upright obstacles, given by one point each (m)."""
+    """Upright round obstacles: x, y of the axis, and radius (m)."""
 
 
 class Rigid(Problem):
@@ -99,7 +99,7 @@ class Vehicle(Rigid):
     length: Float[Array, "..."]
     softness: Float[Array, "..."]
     apart: Float[Array, "..."]
-    """Least distance of axes from other vehicles and obstacles, seen from above (m)."""
+    """Least distance between vehicles, seen from above (m); half of it is kept from obstacles."""
     shy: Float[Array, "..."]
     """Weight of coming nearer than that (1/m^2)."""
 
@@ -134,11 +134,22 @@ class Vehicle(Rigid):
     def _at(self, x: Array, stage: VehicleStage, weights: Array) -> tuple[Array, Array]:
         along = self.upper_end(x) - stage.tied
         long = jnp.sqrt(jnp.sum(along * along)) - self.length
-        near = jnp.concatenate([stage.others, stage.obstacles])[:, :2] - x[:2]
-        close = jnp.maximum(self.apart - jnp.sqrt(jnp.sum(near * near, 1) + 1e-9), 0.0)
+        apart = jnp.broadcast_to(self.apart, stage.others.shape[:1])
+        close = jnp.concatenate(
+            [
+                too_near(x, stage.others, apart),
+                too_near(x, stage.obstacles, self.apart / 2 + stage.obstacles[:, 2]),
+            ]
+        )
         r = jnp.concatenate([self.error(x, stage.aim), long[None], close])
         rest = jnp.full(close.shape, self.shy)
         return r, jnp.concatenate([weights, (1 / self.softness)[None], rest])
+
+
+def too_near(x: Array, others: Float[Array, "k 3"], least: Float[Array, " k"]) -> Float[Array, " k"]:
+    """By how much a state is nearer to others than it should be, seen from above (m)."""
+    near = others[:, :2] - x[:2]
+    return jnp.maximum(least - jnp.sqrt(jnp.sum(near * near, 1) + 1e-9), 0.0)
 
 
 class LoadStage(eqx.Module):
@@ -147,6 +158,8 @@ class LoadStage(eqx.Module):
     aim: Aim
     hooks: Float[Array, "..."]  # (n, 3)
     """Where the vehicles' ends of the cables will be (m)."""
+    obstacles: Float[Array, "..."]  # (k, 3)
+    """As a vehicle knows them."""
 
 
 class Load(Rigid):
@@ -158,6 +171,10 @@ class Load(Rigid):
     softness: Float[Array, "..."]
     centre: Float[Array, "..."]  # (3)
     """The point of the load whose motion counts, from its centre of mass (m)."""
+    reach: Float[Array, "..."]
+    """How far the load's axis keeps from obstacles, seen from above (m)."""
+    shy: Float[Array, "..."]
+    """Weight of coming nearer than that (1/m^2)."""
     own_frame: bool = eqx.field(static=True)
     """Whether velocities are compared in the load's own frame, as the public code of Auto-Multilift does."""
 
@@ -206,5 +223,7 @@ class Load(Rigid):
     def _at(self, x: Array, stage: LoadStage, weights: Array) -> tuple[Array, Array]:
         along = stage.hooks - self.ends(x)
         long = jnp.sqrt(jnp.sum(along * along, 1)) - self.length
-        r = jnp.concatenate([self.error(self.point(x), stage.aim), long])
-        return r, jnp.concatenate([weights, jnp.full(long.shape, 1 / self.softness)])
+        close = too_near(x, stage.obstacles, self.reach + stage.obstacles[:, 2])
+        r = jnp.concatenate([self.error(self.point(x), stage.aim), long, close])
+        rest = jnp.full(close.shape, self.shy)
+        return r, jnp.concatenate([weights, jnp.full(long.shape, 1 / self.softness), rest])
