@@ -86,7 +86,7 @@ def grasp(
         raise InputError(
             f"settle must leave {LEAST_CLOSING:g} s of grasp_time for the way, not {settle:g} s."
         )
-    via = None if over is None else middle + [0.0, 0.0, checks.positive("over", over)]
+    via = None if over is None else middle + np.array([0.0, 0.0, float(checks.positive("over", over))])
     legs = [_leg(begin, at, grasp_time - settle, arriving_with=speed, via=via)]
     if settle > 0:
         legs.append(_wait(at, settle))
