@@ -91,7 +91,7 @@ def test_networks_are_written_and_read_whole(tmp_path) -> None:
         Policy.read(file)
 
 
-def team_of_matrices(count: int, ticks: int, felt: float) -> tuple[Step, np.ndarray, list[np.ndarray]]:
+def team_of_matrices(count: int, ticks: int, felt: float) -> tuple[Step, Array, list[np.ndarray]]:
     """Random derivatives of a team's steps, slopes, weights; vehicles feel the load by `felt`."""
     rng = np.random.default_rng(3)
 
@@ -107,11 +107,11 @@ def team_of_matrices(count: int, ticks: int, felt: float) -> tuple[Step, np.ndar
         load_on_own=some(count, 13, 24 + count),
         load_weights=some(13, 24 + count),
     )
-    slopes = rng.standard_normal((ticks + 1, count + 1, 13))
+    slopes = jnp.asarray(rng.standard_normal((ticks + 1, count + 1, 13)))
     return steps, slopes, [np.zeros((count, 28)), np.zeros(24 + count)]
 
 
-def along(steps: Step, slopes: np.ndarray, own: Array, cargo: Array) -> Array:
+def along(steps: Step, slopes: Array, own: Array, cargo: Array) -> Array:
     """The cost of a linear flight with these weights: what reverse mode differentiates."""
     craft, load, cost = jnp.zeros(own.shape[:1] + (13,)), jnp.zeros(13), 0.0
     for k, slope in enumerate(slopes[1:]):
