@@ -278,10 +278,12 @@ def difference(k: int, size: float = 1e-4) -> float:
     return (float(taut_end(AT + by)) - float(taut_end(AT - by))) / (2 * size)
 
 
-@pytest.mark.parametrize("k", [0, 1])
-def test_derivatives_of_a_taut_flight_agree_with_differences(k: int) -> None:
-    _, slope = jax.jvp(taut_end, (AT,), (jnp.eye(2)[k],))
-    assert float(slope) == pytest.approx(difference(k), rel=1e-6)
+@pytest.mark.slow
+def test_derivatives_of_a_taut_flight_agree_with_differences() -> None:
+    slopes = [difference(k) for k in range(2)]
+    _, forwards = jax.jvp(taut_end, (AT,), (jnp.array([1.0, 0.0]),))
+    assert float(forwards) == pytest.approx(slopes[0], rel=1e-6)
+    assert np.asarray(jax.grad(taut_end)(AT)) == pytest.approx(slopes, rel=1e-6)
 
 
 def test_a_rough_step_has_a_derivative_too() -> None:
