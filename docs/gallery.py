@@ -164,14 +164,15 @@ def page() -> str:
 
 def _cell(scenario: Scenario) -> str:
     name, says = scenario.name, " ".join(scenario.spec.description.split())
-    return f"![{says}](gallery/{name}.webp)<br>`{name}`<br>{says}"
+    shown = f"![{says}](gallery/{name}.webp)<br>" if (PLACE / f"{name}.webp").exists() else ""
+    return f"{shown}`{name}`<br>{says}"
 
 
 def main(arguments: list[str]) -> None:
     """Draw the chosen scenarios, or all, and write the page."""
     PLACE.mkdir(exist_ok=True)
     draw = begun if "--start" in arguments else flown
-    for name in [it for it in arguments if it != "--start"] or names():
+    for name in [it for it in arguments if not it.startswith("--")] or names():
         (PLACE / f"{name}.webp").write_bytes(draw(name))
         print(name, flush=True)
     PAGE.write_text(page(), encoding="utf-8")
