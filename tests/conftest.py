@@ -6,6 +6,7 @@ import gc
 import importlib
 import os
 import resource
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,10 +27,17 @@ if LEVEL not in os.environ.get("XLA_FLAGS", ""):
 # However small, what one process compiled the next one need not.
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 
-# Shapes are checked while a program is traced, so none may come ready from the disk: not here, but in the
-# processes that tests start, where nothing checks them, each program is traced once for all.
-os.environ["SKYRIG_KEEP_PROGRAMS"] = "0"
-importlib.import_module("skyrig.programs")
+# Machines that write no bytecode would compile all modules anew in every process that tests start.
+BYTECODE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "skyrig" / "bytecode"
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(BYTECODE)
+    sys.dont_write_bytecode = False
+
+# Shapes are checked while a program is traced. What was traced under these checks from the same source need
+# not be traced again, by another worker or another run; what other processes keep was never checked, and they
+# go their own way.
+os.environ["SKYRIG_KEEP_PROGRAMS"] = "checked"
+programs = importlib.import_module("skyrig.programs")
 del os.environ["SKYRIG_KEEP_PROGRAMS"]
 
 # A compiled function's first example takes seconds, so no deadline; CI tries the same examples each time.
@@ -39,19 +47,33 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 MEMORY: list[int] = []
 """Of every worker, at most (kiB)."""
-FULL = 1.5
-"""A process that holds more than this (GiB) after a test forgets what it compiled."""
+FULL, MORE = 1.8, 0.4
+"""A process that holds more than FULL (GiB) after a test, and MORE above what it could not let go of, forgets
+what it compiled."""
+KEPT = 1000
+"""Programs kept for the next run, the newest."""
+base = [0.0]
 
 
 @pytest.fixture(autouse=True)
 def forgotten():
     """Let compiled programs go once they take up much memory: what is needed again is read from the disk."""
     yield
-    if held() > FULL:
-        importlib.import_module("jax").clear_caches()
+    if held() > max(FULL, base[0] + MORE):
+        programs.forget()
         gc.collect()
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).malloc_trim(0)
+        base[0] = held()
+
+
+def pytest_sessionstart(session):
+    """Clear away programs of sources that are long gone."""
+    folder = programs._folder()
+    if hasattr(session.config, "workerinput") or folder is None or not folder.is_dir():
+        return
+    for old in sorted(folder.iterdir(), key=lambda it: it.stat().st_mtime)[:-KEPT]:
+        old.unlink(missing_ok=True)
 
 
 def held() -> float:

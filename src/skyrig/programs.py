@@ -3,7 +3,8 @@
 JAX's cache keeps what the compiler made, but to find it there a program must first be traced again, which
 takes longer than a short flight. So what tracing gave is kept as well, by all it depends on: skyrig's own
 source, the versions of what it stands on, and the kind of every argument. Programs are kept beside JAX's
-cache; without that one, or with SKYRIG_KEEP_PROGRAMS=0, nothing is kept.
+cache; without that one, or with SKYRIG_KEEP_PROGRAMS=0, nothing is kept. With SKYRIG_KEEP_PROGRAMS set to a
+name, what is kept is kept apart, and found again only under that name.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import hashlib
 import os
 import platform
 import uuid
+import weakref
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.metadata import version
@@ -28,8 +30,8 @@ from skyrig.algebra import traced
 
 SETTINGS = ("jax_enable_x64", "jax_default_matmul_precision", "jax_numpy_dtype_promotion")
 """JAX's settings on which tracing depends."""
-KEEP = os.environ.get("SKYRIG_KEEP_PROGRAMS") != "0"
-"""Whether programs are kept, as it was asked for when this was imported."""
+KEEP = os.environ.get("SKYRIG_KEEP_PROGRAMS") or "1"
+"""Whether programs are kept, as it was asked for when this was imported: "0" for no, or a name."""
 
 
 class Program:
@@ -45,6 +47,7 @@ class Program:
         self._plain: Any = eqx.filter_jit(function)
         self._known: dict[Any, Any] = {}
         self._flat: dict[Any, Any] = {}
+        _made.add(self)
 
     def __call__(self, *arguments: Any) -> Any:
         """What the function gives for `arguments`; under JAX's transformations it is compiled as usual."""
@@ -70,6 +73,11 @@ class Program:
             return tuple(jax.tree.leaves(self._function(*jax.tree.unflatten(structure, leaves))))
 
         return self._flat.setdefault(structure, jax.jit(flat))
+
+    def forget(self) -> None:
+        """Let go of what is compiled; what is kept on disk is read again where it is needed."""
+        self._known.clear()
+        self._flat.clear()
 
     def _found(self, arguments: Any, leaves: list[Any], structure: Any) -> Any:
         kinds = tuple(_kind(leaf) for leaf in leaves)
@@ -111,6 +119,16 @@ class Program:
             return None
 
 
+_made: weakref.WeakSet[Program] = weakref.WeakSet()
+
+
+def forget() -> None:
+    """Let go of all that is compiled in this process, JAX's own programs too."""
+    for program in _made:
+        program.forget()
+    jax.clear_caches()
+
+
 class Shapes:
     """Shapes and structure of what a function gives, found out once for each kind of arguments."""
 
@@ -150,9 +168,10 @@ def _folder() -> Path | None:
     """Where programs are kept."""
     settings: Any = jax.config  # its names are made at run time
     base = settings.jax_compilation_cache_dir
-    if not base or not KEEP or "://" in base:
+    if not base or KEEP == "0" or "://" in base:
         return None
-    return Path(base).parent / "programs" if Path(base).parent.name == "skyrig" else Path(base) / "skyrig"
+    ours = Path(base).parent / "programs" if Path(base).parent.name == "skyrig" else Path(base) / "skyrig"
+    return ours if KEEP == "1" else ours / KEEP
 
 
 @cache

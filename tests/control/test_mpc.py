@@ -8,7 +8,8 @@ import pytest
 
 import skyrig
 from skyrig.control.mpc.agents import Aim, Vehicle, VehicleStage, Weights
-from skyrig.control.mpc.solver import Bounds, Plan, rolled, solve, total_cost
+from skyrig.control.mpc.problem import Bounds, rolled, total_cost
+from skyrig.control.mpc.solver import Plan, solve
 from skyrig.errors import InputError
 from skyrig.papers.auto_multilift_flight import flown, stored_flight
 
@@ -175,6 +176,19 @@ def test_a_team_holds_its_payload_though_cables_go_slack_and_a_vehicle_hears_not
     assert flight.metrics["tracking"]["whole"]["position_last"] < 2e-3
     planned = flight.signals["planned_tension"].values
     assert np.isfinite(planned).all() and planned.min() > 0
+
+
+@pytest.mark.slow
+def test_a_team_closes_up_to_pass_a_gate_narrower_than_itself() -> None:
+    flight = skyrig.fly("three-dragonflies-gate")
+    assert flight.verdict.line == "flew as asked."
+    assert not [event for event in flight.events if event.kind in ("collision", "touch")]
+    place, reach = flight.vehicles.position, 0.1075 + 0.0508  # m, to the tips of the propellers
+    gap, width = 0.9, np.ptp(place[:, :, 1], axis=1)
+    assert width[0] + 2 * reach > gap, "the team as it begins would not fit"
+    for post in ((1.5, 0.5), (1.5, -0.5)):
+        assert np.linalg.norm(place[:, :, :2] - post, axis=2).min() > reach + 0.05
+    assert flight.payload.position[-1, 0] == pytest.approx(3.0, abs=0.01)
 
 
 def test_what_cannot_be_planned_is_refused() -> None:

@@ -87,3 +87,12 @@ def test_what_cannot_be_is_told_in_a_sentence(fields: dict, words: str) -> None:
     with pytest.raises(InputError, match=".") as refused:
         changed("three-dragonflies-circle", others, **fields)
     assert words in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_a_floor_comes_with_a_tick_and_goes_with_it() -> None:
+    it = changed("one-dragonfly-hover", "verdict.ground=0.2", floor=True)
+    assert it.spec.world.ground.height == 0.2
+    assert form_of(it).floor and edited(it, form_of(it)) is it
+    assert edited(it, replace(form_of(it), floor=False)).spec.world.ground is None
+    own = load("takeoff-circle-land")
+    assert edited(own, replace(form_of(own), floor=True)) is own  # it has its own

@@ -36,7 +36,7 @@ def test_the_next_port_is_taken_if_one_is_in_use() -> None:
         (["no-such-scenario"], "is neither a file nor a bundled scenario"),
         (["--port", "70000"], "--port must be from 0 to 65535"),
         (["--host", "no host at all"], "--host must be an address of this machine"),
-        (["--picture", "picture.txt"], "--picture must name a .png or .gif file"),
+        (["--picture", "picture.txt"], "--picture must name a .png, .gif or .mp4 file"),
         (["--picture", "a.png", "--at", "nan"], "--at must be a time from 0 on (s), not nan"),
         (["--picture", "a.png", "--at", "inf"], "--at must be a time from 0 on (s), not inf"),
         (["--picture", "a.png", "--at", "-1"], "--at must be a time from 0 on (s), not -1"),

@@ -54,6 +54,33 @@ def test_show_prints_a_summary_or_the_file(capfd: pytest.CaptureFixture[str]) ->
     assert "mass: 0.3" in out and "seed: 5" in out
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("", "skyrig needs a command; 'skyrig --help' lists all of them."),
+        ("--foo", "skyrig has no option '--foo'; 'skyrig --help' says more."),
+        ("fly a.yaml --durtion 3", "has no option '--durtion' (did you mean '--duration'?)"),
+        ("fly a.yaml b.yaml", "skyrig fly does not know what to do with 'b.yaml'"),
+        ("fly a.yaml --duration two", "--duration must be a number, not 'two'."),
+        ("fly a.yaml --seed 1.5", "--seed must be a whole number, not '1.5'."),
+        ("fly a.yaml --out", "--out needs a value"),
+        ("statics", "skyrig statics needs WHAT and SCENARIO"),
+        ("show dragonfy", "'dragonfy' is neither a vehicle (did you mean 'dragonfly'?) nor a scenario."),
+        ("show dragonfly --yaml", "dragonfly is a vehicle: --set and --yaml go with a scenario."),
+        ("sweep drop-open-loop --workers 0", "workers must be at least 1, not 0."),
+        ("sitl one-dragonfly-circle --px4 --port 0", "--port must be from 1 to 65535, not 0."),
+        ("check low.yaml", "low.yaml: verdict.ground must be a number (m) or none, not 'low'."),
+    ],
+)
+def test_wrong_words_are_told_in_one_sentence(
+    capfd: pytest.CaptureFixture[str], here: Path, words: str, sentence: str
+) -> None:
+    (here / "low.yaml").write_text(GOOD + "\nverdict: {ground: low}\n")
+    code, out, err = run(capfd, *words.split())
+    assert (code, out) == (2, "") and sentence in err and err.count("\n") == 1
+    assert [path.name for path in here.iterdir()] == ["low.yaml"], "nothing is written"
+
+
 def test_check_tells_what_is_fine(capfd: pytest.CaptureFixture[str], here: Path) -> None:
     (here / "good.yaml").write_text(GOOD)
     code, out, err = run(capfd, "check", "good.yaml", "figure-8")
@@ -374,6 +401,30 @@ def test_a_version_and_help_are_there(capfd: pytest.CaptureFixture[str]) -> None
     for command in COMMANDS:
         code, out, _ = run(capfd, command, "--help")
         assert code == 0 and "usage: skyrig" in out and "None" not in out, command
+
+
+def test_what_is_begun_anew_stands_on_a_floor(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for name in ("figure-8", "two-dragonflies-links", "soft-grasp", "takeoff-circle-land"):
+        path = tmp_path / f"my-{name}.yaml"
+        assert run(capfd, "new", str(path), "--like", name)[0] == 0, name
+        made, old = load(path), load(name)
+        assert made.name == path.stem
+        if old.values.get("world") is None:  # nothing else is changed, comments and order included
+            assert made.spec.world.ground.height == old.spec.verdict.ground
+            kept = {key: value for key, value in made.values.items() if key != "world"}
+            assert kept == {**old.values, "name": made.name}
+        else:
+            assert made.values["world"] == old.values["world"]
+    again = tmp_path / "my-figure-8.yaml"
+    for arguments, sentence in (
+        ((str(again),), f"{again} is there already: choose another name."),
+        ((str(tmp_path / "no" / "a.yaml"),), "there is no folder"),
+        ((str(tmp_path / "a.txt"),), "must end in .yaml"),
+        ((str(tmp_path / "a b.yaml"),), "name must be letters"),
+        ((str(tmp_path / "a.yaml"), "--like", "figure-9"), "did you mean 'figure-8'?"),
+    ):
+        code, _, error = run(capfd, "new", *arguments)
+        assert code == 2 and sentence in error and error.count("\n") == 1
 
 
 def test_shells_can_complete(capfd: pytest.CaptureFixture[str]) -> None:

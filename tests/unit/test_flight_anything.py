@@ -24,7 +24,9 @@ from skyrig.flight.tables import rows, texts
 from skyrig.studio.camera import surroundings
 from skyrig.studio.charts import Charts
 from skyrig.studio.history import History
-from skyrig.studio.scene import Look, RigScene
+from skyrig.studio.look import Look
+from skyrig.studio.scene import RigScene
+from skyrig.studio.traces import usual
 
 
 @pytest.fixture(scope="module")
@@ -177,9 +179,10 @@ def test_the_studio_draws_it(flight: Flight) -> None:
     np.testing.assert_allclose(line.end, [-0.1, 0.0, 1.03])
     assert line.taut and line.tension == 2.0 and not line.sags
     centre, size = surroundings(frames[:1], flight.rig, None)
-    assert size > 0.8 and centre[2] > 1.0
-    charts = Charts(server, frames[:1], False)
-    charts.draw(frames)
+    assert size > 0.8 and centre[2] > 0.8  # with the ground below, for its shadow
+    names = usual(frames[:1], flight.rig)
+    charts = Charts(server, frames[:1], flight.rig, names, (), False)
+    charts.draw(frames, [1.5])
     titles = {call.kwargs["title"] for call in server.gui.add_uplot.call_args_list}
     assert titles == {"Tracking error (mm)", "band.tension (N)", "gripper.gap (m)", "Heights (m)"}
     history = History(frames[:1])

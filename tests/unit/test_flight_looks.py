@@ -298,47 +298,34 @@ def test_numbers_below_the_axes_of_a_sweep_do_not_overprint() -> None:
 
 
 def test_films_keep_the_colours_of_cables() -> None:
-    from PIL import Image
-
-    from skyrig.studio.pictures import indexed
+    from skyrig.studio.film import indexed
 
     grey = np.linspace(120, 255, 360 * 640).astype(np.uint8).reshape(360, 640)
     picture = np.stack([grey] * 3, axis=2)
     for k in range(6):
         picture[100:160, 100 * k + 20 : 100 * k + 23] = meshes.colour(k)
-    kept = np.asarray(indexed(Image.fromarray(picture)).convert("RGB")).astype(int)
+    kept = np.asarray(indexed(picture).convert("RGB")).astype(int)
     for k in range(6):
         assert np.abs(kept[130, 100 * k + 21] - meshes.colour(k)).max() < 24
 
 
-def test_films_tell_how_far_they_have_come() -> None:
+def test_films_are_whole_as_gif_and_as_mp4(tmp_path: Path) -> None:
     import io
 
     from PIL import Image
 
-    from skyrig.studio.pictures import gif
+    from skyrig.studio.film import _gif, _mp4, indexed
 
-    class Page:
-        """As much of a studio as a film asks for: every look at it finds it drawn once more."""
-
-        looks, shown = 0, ()
-        server = types.SimpleNamespace(flush=lambda: None)
-
-        @property
-        def session(self) -> Any:
-            return types.SimpleNamespace(scrub=lambda moment: setattr(self, "shown", (*self.shown, moment)))
-
-        @property
-        def drawn(self) -> int:
-            self.looks += 1
-            return self.looks
-
-    page: Any = Page()
-    white = types.SimpleNamespace(get_render=lambda **_: np.full((36, 64, 3), 60 * len(page.shown), np.uint8))
-    told: list[tuple[int, int]] = []
-    film = gif(page, white, 1.0, 1.25, (64, 36), lambda done, total: told.append((done, total)))
-    assert told == [(0, 3), (1, 3), (2, 3)] and page.shown[0] == 1.0
-    assert Image.open(io.BytesIO(film)).n_frames == 3
+    reader = pytest.importorskip("imageio_ffmpeg", reason="needs imageio-ffmpeg: skyrig[film]")
+    shots = [np.full((36, 64, 3), 60 * k, np.uint8) for k in range(1, 4)]
+    assert Image.open(io.BytesIO(_gif([indexed(it) for it in shots]))).n_frames == 3
+    file = tmp_path / "film.mp4"
+    file.write_bytes(_mp4(shots, (64, 36)))
+    frames = reader.read_frames(str(file))
+    told = next(frames)
+    assert told["size"] == (64, 36) and told["fps"] == 25 and told["codec"] == "h264"
+    back = [np.frombuffer(it, np.uint8) for it in frames]
+    assert len(back) == 3 and all(abs(it.mean() - 60 * k) < 6 for k, it in enumerate(back, 1))
 
 
 def test_a_report_plays_first_fits_small_screens_and_says_what_pictures_show(poked: Flight) -> None:

@@ -106,9 +106,14 @@ def test_without_a_folder_and_where_nothing_can_be_written_it_works_all_the_same
 
 
 def test_the_folder_follows_jaxs_cache_and_can_be_left_out(monkeypatch):
-    assert not programs.KEEP and programs._folder() is None, "tests trace all they fly"
-    monkeypatch.setattr(programs, "KEEP", True)
-    assert programs._folder() is not None
+    apart = programs._folder()
+    assert apart is not None and apart.name == programs.KEEP == "checked", (
+        "what was traced unchecked is no test"
+    )
+    monkeypatch.setattr(programs, "KEEP", "0")
+    assert programs._folder() is None
+    monkeypatch.setattr(programs, "KEEP", "1")
+    assert programs._folder() == apart.parent
     before = jax.config.jax_compilation_cache_dir
     try:
         jax.config.update("jax_compilation_cache_dir", None)

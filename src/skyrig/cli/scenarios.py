@@ -1,7 +1,8 @@
-"""Commands that look at scenarios: `show`, `check`, `schema`. None of them imports JAX."""
+"""Commands that look at scenarios or begin one: `show`, `new`, `check`, `schema`. None imports JAX."""
 
 from __future__ import annotations
 
+import reprlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from skyrig.scenario import Scenario
 
 Name = Annotated[str, tyro.conf.arg(metavar="SCENARIO")]
+Like = Annotated[str | None, tyro.conf.arg(metavar="SCENARIO", help_behavior_hint="")]
+File = Annotated[str, tyro.conf.arg(metavar="FILE")]
 Files = Annotated[tuple[str, ...], tyro.conf.arg(metavar="FILE")]
 Amount = Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="")]
 Seconds = Annotated[float | None, tyro.conf.arg(metavar="S", help_behavior_hint="")]
@@ -41,11 +44,14 @@ def show(
     """
     from skyrig.vehicles import airframe_names
 
-    if scenario in airframe_names() and not changes and not yaml:
+    if scenario in airframe_names():
         from skyrig.cli.vehicles import show_vehicle
 
+        if changes or yaml:
+            raise InputError(f"{scenario} is a vehicle: --set and --yaml go with a scenario.")
         show_vehicle(scenario)
         return
+    _maybe_a_vehicle(scenario)
     known = changed(scenario, changes)
     heed(known, strict)
     if yaml:
@@ -53,6 +59,39 @@ def show(
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         return
     print_table(_summary(known))
+
+
+def _maybe_a_vehicle(name: str) -> None:
+    """Refuse a name that is nearly a vehicle's and no scenario's."""
+    from skyrig.checks import nearest
+    from skyrig.scenario import names
+    from skyrig.vehicles import airframe_names
+
+    near = nearest(name, airframe_names())
+    if near and not nearest(name, names()) and "." not in name and not Path(name).exists():
+        raise InputError(f"{reprlib.repr(name)} is neither a vehicle{near} nor a scenario.")
+
+
+def new(file: tyro.conf.Positional[File], /, *, like: Like = None) -> None:
+    """Write a new scenario file to change as you like: a bundled one, on a floor that bodies stand on.
+
+    Args:
+        file: Where to; its name is the scenario's.
+        like: A bundled scenario's name, or a YAML file, to begin with; three-dragonflies-circle if left out.
+    """
+    from skyrig.flight.storage import write_whole
+    from skyrig.scenario import DEFAULT, Scenario
+    from skyrig.scenario.floor import begun
+
+    path = Path(file)
+    if path.suffix not in (".yaml", ".yml"):
+        raise InputError(f"{path} must end in .yaml, as scenario files do.")
+    if path.exists():
+        raise InputError(f"{path} is there already: choose another name.")
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {path.parent}.")
+    write_whole(path, begun(Scenario.load(like or DEFAULT), path))
+    print(f"Wrote {path}. Next: skyrig fly {path}")
 
 
 def check(files: tyro.conf.Positional[Files], /, *, strict: bool = False) -> None:

@@ -75,7 +75,7 @@ def statics(
         samples: For workspace: how many configurations to try.
         out: Folder to write pictures and tables to.
         studio: Look at it in the studio: equilibria, modes that swing, ways to hold the pose.
-        picture: Draw what the studio shows to this .png (or film it to this .gif) without a window.
+        picture: Draw what the studio shows to this .png (or film it to this .gif or .mp4) without a window.
         as_json: Print numbers for other programs instead of tables.
         changes: Values to change, such as rig.payload.mass=0.3.
     """

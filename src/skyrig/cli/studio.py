@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 import tyro
 
@@ -19,7 +20,7 @@ from skyrig.errors import InputError
 if TYPE_CHECKING:
     from skyrig.studio.app import Studio
 
-What = Annotated[str | None, tyro.conf.arg(metavar="SCENARIO|FLIGHT", help_behavior_hint="")]
+What = Annotated[str | None, tyro.conf.arg(metavar="SCENARIO|FLIGHT|LINK", help_behavior_hint="")]
 Folders = Annotated[tuple[Path, ...], tyro.conf.arg(name="open", metavar="DIR")]
 Directory = Annotated[Path, tyro.conf.arg(metavar="DIR")]
 File = Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")]
@@ -45,8 +46,8 @@ def studio(
     """See, steer and poke a rig in a browser, or look at a recorded flight.
 
     Args:
-        what: A scenario's name or YAML file, or a flight's folder or .npz file; the default scenario if left
-            out.
+        what: A scenario's name or YAML file, a flight's folder or .npz file, or a link that a studio gave;
+            the default scenario if left out.
         port: Port to listen on; the next free one if it is taken.
         host: Address to listen on; 127.0.0.1 is this machine alone, others ask for a token in the address.
         play: Begin at once.
@@ -54,7 +55,7 @@ def studio(
         flights: Folder in which the page looks for recorded flights.
         also: Another folder whose flights the page may open.
         dark: Dark looks.
-        picture: Draw the scene to this .png (or film it to this .gif) without a window, and end.
+        picture: Draw the scene to this .png (or film it to this .gif or .mp4) without a window, and end.
         at: Of which moment the picture is, or when the film ends (s); a flight that is shorter ends earlier.
         seconds: How long the film is (s).
     """
@@ -64,14 +65,21 @@ def studio(
         raise InputError(f"--port must be from 0 to 65535, not {port}.")
     if picture is not None:
         check_picture(picture, at, seconds)
-    check(what or DEFAULT)
+    address = what if what is not None and what.startswith("http") else None
+    if address is None:
+        check(what or DEFAULT)
 
     from skyrig.studio.app import Studio
+    from skyrig.studio.links import follow
 
-    page = Studio(host, port, folders(what, flights, also))
+    page = Studio(host, port, folders(None if address else what, flights, also))
     page.dress(replace(page.look, dark=dark))
 
     def opened() -> None:
+        if address is not None:
+            follow(page, urlsplit(address).query)
+            page.session.playing = play
+            return
         page.open(what or DEFAULT, play=play and picture is None)
 
     serve(page, opened, open_page, picture, at, seconds)
@@ -114,13 +122,13 @@ def serve(
 
 def check_picture(file: Path, at: float, seconds: float) -> None:
     """Whether there can be such a picture or film, before anything is flown; an `InputError` says why not."""
-    from skyrig.studio.pictures import MOST_SECONDS
+    from skyrig.studio.film import MOST_SECONDS
 
-    if file.suffix not in (".png", ".gif"):
-        raise InputError(f"--picture must name a .png or .gif file, not {str(file)!r}.")
+    if file.suffix not in (".png", ".gif", ".mp4"):
+        raise InputError(f"--picture must name a .png, .gif or .mp4 file, not {str(file)!r}.")
     if not 0 <= at < float("inf"):
         raise InputError(f"--at must be a time from 0 on (s), not {at:g}.")
-    if file.suffix == ".gif" and at == 0:
+    if file.suffix != ".png" and at == 0:
         raise InputError("--at must be above 0 (s): a film ends there.")
     if not 0 < seconds <= MOST_SECONDS:
         raise InputError(f"--seconds must be above 0 and at most {MOST_SECONDS:g} (s), not {seconds:g}.")

@@ -57,6 +57,7 @@ _PUBLISHED_VEHICLE = ("position", "velocity", "attitude", "rate", "carry")
 _CABLES = (
     *_COURSE,
     "observe",
+    "drag",
     "cable",
     "vehicle",
     "follow",
@@ -81,7 +82,7 @@ _POINT_ROBOT = ("position", "attitude", "integral", "damping", "carry", "swing",
 _MPC = (
     *(f"{whose}{what}" for whose in ("", "load_") for what in ("position", "velocity", "attitude", "rate")),
     *("thrust", "moment", "tension", "final", "approach", "softness", "apart", "shy", "learn", "least_pull"),
-    *("lean", "deaf_from", "deaf_until", "step", "horizon", "sweeps", "turns", "parallel"),
+    *("lean", "obstacles", "deaf_from", "deaf_until", "step", "horizon", "sweeps", "turns", "parallel"),
 )
 _HERE = "skyrig.control.builders"
 _ON_CABLES = ("cables", "elastic")
@@ -98,14 +99,14 @@ CONTROLLERS: dict[str, Known] = {
     "links": Known(
         "the same, on rigid links",
         f"{_HERE}:links",
-        {"full": _COURSE, "published": _PUBLISHED_VEHICLE[:4]},
+        {"full": (*_COURSE, "drag"), "published": _PUBLISHED_VEHICLE[:4]},
         mechanisms=("links",),
         geometric=True,
     ),
     "vehicle": Known(
         "each vehicle follows a reference of its own",
         f"{_HERE}:vehicle",
-        {"full": (*_COURSE, "carry"), "published": _PUBLISHED_VEHICLE},
+        {"full": (*_COURSE, "carry", "drag"), "published": _PUBLISHED_VEHICLE},
         "vehicles",
         _ON_CABLES,
     ),

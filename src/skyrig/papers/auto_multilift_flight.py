@@ -22,7 +22,7 @@ from numpy.polynomial import polynomial
 from skyrig.algebra import cross, rotation_matrix
 from skyrig.control.mpc.agents import Aim, Load, Vehicle, Weights
 from skyrig.control.mpc.bodies import ATTITUDE, POSITION, RATE, VELOCITY, runge_kutta
-from skyrig.control.mpc.solver import Bounds
+from skyrig.control.mpc.problem import Bounds
 from skyrig.control.mpc.team import Team
 
 COUNT, HORIZON, PERIOD, PARTS = 6, 10, 0.02, 4
@@ -172,6 +172,8 @@ def team(own: Array, load: Array) -> Team:
         attachment=single(RING - OFFSET),
         length=jnp.full(COUNT, LENGTH),
         centre=single(-OFFSET),
+        reach=single(0.0),
+        shy=single(0.0),
         own_frame=True,
     )
     thrusts = Bounds(shared([0.01, -0.5, -0.5, -0.5]), shared([40.0, 0.5, 0.5, 0.5]), shared(1e-6))

@@ -12,6 +12,7 @@ from skyrig.errors import InputError
 from skyrig.flight.flight import Flight, Inputs
 from skyrig.runs.assembly import assemble
 from skyrig.runs.own import need_none
+from skyrig.scenario.world import known_drag
 from skyrig.sim.loop import ClosedLoop, closed_loop
 from skyrig.sim.pilot import Noise
 from skyrig.sim.preparation import Outside
@@ -25,20 +26,28 @@ def make_controller(built: Built, estimates: bool = False) -> control.Controller
 
     `estimates` says that it will be told what filters believe; only `skyrig.fly` does that.
     """
+    chosen = built.controller
+    need_none(chosen.own, built.scenario.where, chosen.name)
+    return named_controller(built, estimates)
+
+
+def named_controller(built: Built, estimates: bool = False) -> control.Controller:
+    """The same, whoever the scenario says flew it."""
     chosen, team, loop = built.controller, built.believed, built.scenario.spec.loop
     if chosen.sees == "estimate" and not estimates:
         raise InputError(
             f"{built.scenario.where}: controller.sees must be 'noisy' or 'truth' here: "
             "skyrig.fly alone flies by estimates."
         )
-    need_none(chosen.own, built.scenario.where, chosen.name)
     clock = {"period": 1 / loop.control_rate, "lag": loop.rotor_lag, "delay": loop.delay}
     noise, gains = stated_noise(built), built.scenario.told_gains
     try:
         made = control.build(
             chosen.name, team.rig, team.airframes, gains, chosen.flavour, **clock, noise=noise
         )
-        return made.planned(built.scenario.motions.plan)
+        drags = known_drag(built.scenario.spec).values()
+        told = made.in_air([it.build(built.scenario.believed) for it in drags]) if drags else made
+        return told.planned(built.scenario.motions.plan)
     except InputError as error:
         raise InputError(f"{built.scenario.where}: controller.{error}") from None
 

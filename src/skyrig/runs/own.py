@@ -19,16 +19,33 @@ CALL = "(t, target, measurement) -> (thrust, moment)"
 
 
 def load(text: str) -> tuple[Any, Own]:
-    """What NAME is in FILE.py, for `FILE.py:NAME`, and its trace; the file runs as any program does."""
+    """What NAME is in FILE.py, for `FILE.py:NAME`, and its trace; the file runs as any program does.
+
+    A file of learned networks, `FILE.npz`, holds numbers alone: the scenario's controller flies with them.
+    """
+    if text.endswith(".npz"):
+        return _networks(Path(text))
     file, colon, name = text.rpartition(":")
     if not colon or not name.isidentifier():
-        raise InputError(f"--controller must be FILE.py:NAME, not {text!r}.")
+        raise InputError(f"--controller must be FILE.py:NAME, or an .npz file of networks, not {text!r}.")
     used, module = extensions.load(Path(file), "--controller")
     own = Own(name=name, file=file, sha256=used.sha256)
     if not hasattr(module, name):
         names = [it for it, value in vars(module).items() if callable(value) and not it.startswith("_")]
         raise InputError(f"--controller {file!r} has no {name!r}{nearest(name, names)}.")
     return getattr(module, name), own
+
+
+def _networks(path: Path) -> tuple[Any, Own]:
+    from skyrig.control.mpc.policy import Policy
+    from skyrig.runs.learning import with_policy
+
+    policy = Policy.read(path)
+
+    def learned(built: Built) -> Any:
+        return with_policy(built, policy)
+
+    return learned, Own(name="learned weights", file=str(path), sha256=extensions.hash_of(path))
 
 
 def made(given: Any, built: Built) -> Any:
@@ -91,7 +108,9 @@ def need_none(own: Own | None, where: str, name: str) -> None:
     """Refuse to fly with the named controller what a flight says was flown by somebody's own."""
     if own is None:
         return
-    again = f"give --controller {own.file}:{own.name}" if own.file else "hand it over"
+    again = "hand it over"
+    if own.file:
+        again = f"give --controller {own.file}" + ("" if own.file.endswith(".npz") else f":{own.name}")
     raise InputError(
         f"{where}: controller.own says that {own.name!r} flew this: {again} to fly it again, "
         f"or remove controller.own to fly {name!r}."

@@ -34,6 +34,7 @@ _FULL = {
     "cut": Meaning("m", "a cable this much longer than its length counts as cut"),
     "lean": Meaning("rad", "outward lean of cables in hover"),
     "carry": Meaning("1", "share of the load's weight in the integral from the start"),
+    "drag": Meaning("1", "share of the drag that still air makes which is fed forward"),
     "observe": Meaning("rad/s", "rate at which forces from outside, such as gusts, are learnt"),
 }
 _POINT_ROBOT = _FULL | {
@@ -71,7 +72,8 @@ _MPC = {
     "final": Meaning("1", "how many times more errors count at the end of the horizon"),
     "approach": Meaning("1/s", "rate at which errors should die out there"),
     "softness": Meaning("m^2", "a change of a cable's length costs its square over twice this"),
-    "apart": Meaning("m", "vehicles keep this distance from each other, seen from above"),
+    "apart": Meaning("m", "vehicles keep this distance from each other, half of it from obstacles"),
+    "obstacles": Meaning("m", "upright round obstacles that plans keep off: rows of x, y, radius"),
     "shy": Meaning("1/m^2", "weight of coming nearer than that"),
     "learn": Meaning("1/s", "rate at which unplanned pushes are learnt"),
     "least_pull": Meaning("1", "least tension, in equal shares of the weight"),

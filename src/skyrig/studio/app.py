@@ -13,21 +13,23 @@ from typing import Any
 
 import numpy as np
 
-from skyrig.flight import meshes
-from skyrig.flight.flight import Flight, FlightEvent
-from skyrig.flight.frames import Frames, of_flight
-from skyrig.flight.playback import Overlay
+from skyrig.flight.flight import Flight
+from skyrig.flight.frames import Frames
 from skyrig.flight.rig import RigData, rig_data
 from skyrig.scenario import Scenario
-from skyrig.studio import readouts
+from skyrig.studio import links, readouts
 from skyrig.studio.camera import Cameras
 from skyrig.studio.charts import POINTS, SECONDS, Charts
 from skyrig.studio.door import FIELDS, Door, serve
 from skyrig.studio.inbox import Inbox
+from skyrig.studio.look import Look
 from skyrig.studio.opening import free_port, is_flight
-from skyrig.studio.scene import FLASH, Look, RigScene
+from skyrig.studio.overlays import Overlay, laid
+from skyrig.studio.pulling import Pulling
+from skyrig.studio.scene import RigScene, struck
 from skyrig.studio.session import Session, View
-from skyrig.studio.telling import complain
+from skyrig.studio.telling import complain, reason
+from skyrig.studio.traces import usual
 
 RATE = 30.0
 """How often the scene is drawn (Hz)."""
@@ -61,29 +63,35 @@ class Studio:
         self.look = Look()
         self.lock = threading.RLock()
         self.rig: RigScene | None = None
-        self.other: RigScene | None = None
+        self.overlays: list[Overlay] = []
+        """Other flights that are drawn over the one on show, and plotted beside it."""
+        self._laid = 0
+        self.file: str | Path | None = None
+        """Where the flight on show came from."""
         self.charts: Charts | None = None
-        self._overlays = 0
-        self.overlaid: Overlay | None = None
-        """The second flight, if one is shown."""
+        self.plots: tuple[str, ...] | None = None
+        """What is plotted, by name; None for the usual."""
         self._number = -1
         self.drawn = 0
         """How many times the scene was drawn."""
         self._logged: tuple[Any, ...] = ()
         self._charted: tuple[Any, ...] = ()
         self._texts: dict[int, str] = {}
-        self._path: np.ndarray | None = None
-        self._first: Frames | None = None
+        self.path: np.ndarray | None = None
+        """Where what is carried shall go (m)."""
+        self.first: Frames | None = None
+        """A frame of what is on show."""
         self._source: tuple[Any, Any] | None = None
         """What the rig on show was made of, and its scenario."""
         self._retired: list[tuple[int, Charts]] = []
         """Plots to be removed, and since which drawing: pages may still be busy with their last data."""
         self._over = threading.Event()
         self.cameras = Cameras(self.server)
-        self._grid: Any = None
         self.dress(self.look, always=True)
+        self.pulling = Pulling(self)
         self.panel = Panel(self)
         self.inbox.fields, self.inbox.refuse = getattr(self.server.gui, FIELDS), self.panel.refuse
+        self.door.visited = lambda query: threading.Thread(target=self.follow, args=(query,)).start()
         self._thread = threading.Thread(target=self._run, name="painter", daemon=True)
 
     @property
@@ -128,53 +136,57 @@ class Studio:
     def open(self, what: str | Path, play: bool = False) -> None:
         """Open a scenario by name or file, or a flight by folder or .npz file."""
         if is_flight(what):
-            self.show(Flight.load(what))
+            self.show(Flight.load(what), what)
             self.session.play(play)
         else:
             self.session.open(Scenario.load(what), play)
 
-    def show(self, flight: Flight) -> None:
-        """Open a recorded flight."""
+    def show(self, flight: Flight, file: str | Path | None = None) -> None:
+        """Open a recorded flight, which is in that file if it is in one."""
         self.session.show(flight)
+        self.file = file
+
+    def follow(self, query: str) -> None:
+        """Show what a link leads to, or say on the page why not; `query` is what follows its ?."""
+        try:
+            links.follow(self, query)
+        except Exception as error:
+            self.panel.say(reason(error, "The link cannot be followed"))
 
     def overlay(self, flight: Flight | None) -> None:
-        """Show a second flight beside the first, or no more."""
+        """Show one more flight beside the first, or no others any more."""
         with self.lock:
-            if self.other is not None:
-                self.other.remove()
-            self.other = self.overlaid = None
-            if flight is not None:
-                self.overlaid = Overlay(of_flight(flight), flight.rig, flight.events, flight.name)
-                self._overlays += 1
-                self.other = RigScene(self.server, f"/other{self._overlays}", flight.rig, meshes.OVERLAY)
+            if flight is None:
+                for it in self.overlays:
+                    it.scene.remove()
+                self.overlays = []
+            else:
+                self._laid += 1
+                self.overlays.append(laid(self.server, f"/other{self._laid}", flight, self.overlays))
+            self._texts.clear()
+            self.redo_charts()
+
+    def choose(self, names: Sequence[str] | None) -> None:
+        """Plot what has these names, or the usual."""
+        with self.lock:
+            self.plots = None if names is None else tuple(dict.fromkeys(names))
+            self.redo_charts()
+
+    @property
+    def plotted(self) -> tuple[str, ...]:
+        """What is plotted, by name."""
+        if self.plots is not None or self.rig is None or self.first is None:
+            return self.plots or ()
+        return usual(self.first, self.rig.rig)
 
     def dress(self, look: Look, always: bool = False) -> None:
         """Have everything look like that; turning dark or light, or `always`, the page is made up anew."""
         other, self.look = look.dark != self.look.dark, look
         if not (other or always):
             return
-        dark, gui, scene = look.dark, self.server.gui, self.server.scene
-        gui.configure_theme(
-            dark_mode=dark,
-            show_logo=False,
-            show_share_button=False,
-            control_width="medium",
-            brand_color=(0, 114, 178),
-        )
-        scene.configure_environment_map("city", environment_intensity=0.9)
-        self._grid = scene.add_grid(
-            "/ground",
-            width=40.0,
-            height=40.0,
-            cell_size=0.5,
-            section_size=1.0,
-            cell_color=(205, 208, 213) if not dark else (52, 55, 62),
-            section_color=(165, 170, 178) if not dark else (80, 84, 94),
-            fade_distance=22.0,
-            shadow_opacity=0.3 if not dark else 0.55,
-            plane_color=(246, 247, 249) if not dark else (24, 26, 30),
-            plane_opacity=1.0,
-        )
+        make_up(self.server, look.dark)
+        if self.rig is not None:
+            self.rig.dress(look.dark)
         self._texts.clear()
         self.redo_charts()
 
@@ -209,11 +221,12 @@ class Studio:
         events = list(self.session.events)
         past = [event for event in events if event.time <= now + 1e-9]
         cut = set(self.rig.rig.severed(past, now))
-        struck = _struck(self.rig.rig, past, now)
-        self.rig.draw(frame, cut, struck, self.look)
-        if self.other is not None and self.overlaid is not None:
-            gone = set(self.overlaid.rig.severed(self.overlaid.events, now))
-            self.other.draw(self.overlaid.frames.at(now), gone, {}, self.look)
+        hands = self.session.hands
+        speeds = self._speeds(now) if self.look.velocities else None
+        pull = None if hands is None or view.scrubbing else hands.pull
+        self.rig.draw(frame, cut, struck(self.rig.rig, past, now), self.look, speeds, pull)
+        for it in self.overlays:
+            it.draw(now, self.look)
         self.cameras.follow(frame.place[0], self.look.follow)
         if self.drawn % 3 == 0:
             trail = self.session.lately(now, TRAIL, 150)
@@ -222,19 +235,29 @@ class Studio:
         if self.drawn % SLOWER == 0:
             self._write(view, cut, past)
 
+    def _speeds(self, now: float) -> dict[str, np.ndarray]:
+        """How fast bodies go at a moment, by group (m/s): what the last two frames before it differ by."""
+        lately = self.session.lately(now, 0.1, 10**6)
+        if lately is None or len(lately) < 2:
+            return {}
+        passed = float(np.diff(lately.times[-2:])[0])
+        return {group: np.diff(it.position[-2:], axis=0)[0] / passed for group, it in lately.bodies.items()}
+
     def _write(self, view: View, cut: set[int], past: list[Any]) -> None:
         """Numbers, plots and the log."""
         now = float(view.frame.times[0])
         self.panel.tell(view)
-        self.put(self.panel.numbers, readouts.numbers(view, self.shown, cut))
+        lately = self.session.lately(now, SECONDS, POINTS)
+        beside = readouts.beside(now, lately, self.shown, self.plotted, self.overlays)
+        self.put(self.panel.numbers, readouts.numbers(view, self.shown, cut) + beside)
         if self._logged != (view.number, view.branched, len(past)):
             self._logged = (view.number, view.branched, len(past))
             self.put(self.panel.log, readouts.log(past))
         if self.charts is not None and self._charted != (view.number, view.branched, now):
             self._charted = (view.number, view.branched, now)
-            self.charts.draw(self.session.lately(now, SECONDS, POINTS))
+            self.charts.draw(lately, [event.time for event in past])
         if self.rig is not None:
-            self.rig.draw_path(self._path, self.look.path)
+            self.rig.draw_path(self.path, self.look.path)
 
     def put(self, handle: Any, text: str) -> None:
         """Change a text on the page if it is another."""
@@ -249,7 +272,7 @@ class Studio:
         source = (parts if flight is None else flight.rig, scenario)
         known = self._source is not None and all(a is b for a, b in zip(source, self._source, strict=True))
         same_rig = self.rig is not None and self._source is not None and self._source[0] is source[0]
-        self._number, self._source, self._first = view.number, source, view.frame
+        self._number, self._source, self.first = view.number, source, view.frame
         if not same_rig:
             if self.rig is not None:
                 self.rig.remove()
@@ -257,44 +280,25 @@ class Studio:
             rig = rig_data(parts) if parts is not None else flight.rig if flight is not None else None
             assert rig is not None
             self.rig = RigScene(self.server, f"/rig{view.number}", rig)
+            self.rig.dress(self.look.dark)
+            self.pulling.heed(self.rig)
             self.panel.hands.renew()
         if not known and self.rig is not None:
-            self._path = _path(scenario, flight)
-            self.cameras.frame_up(view.frame, self.rig.rig, self._path)
+            self.path = reference_path(scenario, flight)
+            self.cameras.frame_up(view.frame, self.rig.rig, self.path)
             self.panel.scenario.renew()
         self.redo_charts()
 
     def redo_charts(self) -> None:
         """Plots with as many lines as signals have owners, in the page's colours."""
-        if self.rig is None or self._first is None:
+        if self.rig is None or self.first is None:
             return
         if self.charts is not None:
             self.charts.hide()
             self._retired.append((self.drawn, self.charts))
         self._charted = ()
         with self.panel.plots:
-            self.charts = Charts(self.server, self._first, self.look.dark)
-
-
-def _struck(rig: RigData, events: Sequence[FlightEvent], now: float) -> dict[int, float]:
-    """Tethers with an impact lately, and how long ago (s)."""
-    lately = {
-        (event.owner, event.index): now - event.time
-        for event in events
-        if event.kind == "impact" and now - event.time < FLASH
-    }
-    pairs = enumerate(zip(rig.tethers, rig.columns, strict=True))
-    return {j: lately[it.name, k] for j, (it, k) in pairs if (it.name, k) in lately}
-
-
-def _path(scenario: Scenario | None, flight: Flight | None) -> np.ndarray | None:
-    """Where the payload shall go, a few hundred points (m)."""
-    if flight is not None:
-        wanted = flight.reference
-        return None if wanted is None else wanted.position[:: max(len(flight.times) // 400, 1)]
-    motion = None if scenario is None else scenario.motions.payload
-    if scenario is None or motion is None:
-        return None
-    times = np.linspace(0.0, min(float(motion.duration), scenario.duration), 400)
-    places = np.asarray(motion.sample(times).position)[:, 0]
-    return places if np.ptp(places, axis=0).max() > 1e-6 else None
+            self.charts = Charts(
+                self.server, self.first, self.rig.rig, self.plotted, self.overlays, self.look.dark
+            )
+        self.panel.signals.renew()

@@ -13,7 +13,7 @@ from skyrig.flight import meshes
 from skyrig.turns import tilted
 
 Reals = npt.NDArray[np.float64]
-POINTS = 13
+POINTS = 33
 
 
 class CableLine:

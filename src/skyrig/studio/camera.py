@@ -29,7 +29,10 @@ class Cameras:
         self._server = server
         self._centre, self._size = np.array([0.0, 0.0, 1.2]), 1.5
         self._last: np.ndarray | None = None
+        self._spared: dict[int, np.ndarray | None] = {}
+        """Who is led by a film of theirs, and where what they follow was last."""
         self._place(server.initial_camera, "Corner")
+        server.on_client_connect(self._greet)
 
     def frame_up(self, frame: Frames, rig: RigData, path: np.ndarray | None) -> None:
         """Have everybody look at a new rig, and at as much of its path as keeps it large."""
@@ -38,6 +41,13 @@ class Cameras:
         self._place(self._server.initial_camera, "Corner")
         for client in self._server.get_clients().values():
             self._place(client.camera, "Corner")
+
+    def _greet(self, client: Any) -> None:
+        """Have a new viewer see the whole rig in a window of any shape; a link may say where to look."""
+        with contextlib.suppress(AssertionError):
+            usual = np.linalg.norm(client.camera.look_at - self._server.initial_camera.look_at) < 1e-3
+            if usual:
+                self._place(client.camera, "Corner")
 
     def preset(self, client: Any, name: str) -> None:
         """Put one viewer's camera to a preset."""
@@ -50,12 +60,24 @@ class Cameras:
         self._last = np.array(place)
         if not follows or not np.any(np.abs(moved) > 1e-5):
             return
-        for client in self._server.get_clients().values():
-            camera = client.camera
-            with contextlib.suppress(AssertionError), client.atomic():
-                at, target = np.array(camera.position), np.array(camera.look_at)
-                camera.position = at + moved
-                camera.look_at = target + moved
+        for number, client in self._server.get_clients().items():
+            if number not in self._spared:
+                _carry(client, moved)
+
+    def spare(self, client: Any) -> None:
+        """Leave one viewer's camera where it is, whatever the flight does."""
+        self._spared[client.client_id] = None
+
+    def lead(self, client: Any, place: np.ndarray, follows: bool) -> None:
+        """Have the camera of a spared viewer go along with what has come to `place` (m)."""
+        last = self._spared[client.client_id]
+        self._spared[client.client_id] = np.array(place)
+        if follows and last is not None:
+            _carry(client, place - last)
+
+    def spare_no_more(self, client: Any) -> None:
+        """Have a viewer's camera go along with the flight again."""
+        self._spared.pop(client.client_id, None)
 
     def close_up(self, client: Any, frame: Frames, rig: RigData) -> None:
         """Have one viewer look at the rig from near."""
@@ -66,17 +88,28 @@ class Cameras:
         self, camera: Any, name: str, centre: np.ndarray | None = None, size: float | None = None
     ) -> None:
         centre, size = self._centre if centre is None else centre, self._size if size is None else size
-        at = stand(name, centre, size)
         with contextlib.suppress(AssertionError):  # a viewer who is not quite there yet
+            at = stand(name, centre, size, *shape_of(camera))
             camera.fov = FOV
             camera.position = at
             camera.look_at = centre
+
+
+def _carry(client: Any, moved: np.ndarray) -> None:
+    """Move one viewer's camera and what it looks at (m)."""
+    camera = client.camera
+    with contextlib.suppress(AssertionError), client.atomic():
+        at, target = np.array(camera.position), np.array(camera.look_at)
+        camera.position = at + moved
+        camera.look_at = target + moved
 
 
 def surroundings(frame: Frames, rig: RigData, path: np.ndarray | None) -> tuple[np.ndarray, float]:
     """The centre (m) of what a viewer of a new rig shall see, and how large that is (m)."""
     low, high = _around(frame, rig)
     own = float(np.linalg.norm(high - low))
+    if 0 < low[2] < own:  # its shadow tells how high it is
+        low[2] = 0.0
     if path is not None:
         wide_low, wide_high = np.minimum(low, path.min(0)), np.maximum(high, path.max(0))
         if np.linalg.norm(wide_high - wide_low) < 3.2 * own:
@@ -84,12 +117,22 @@ def surroundings(frame: Frames, rig: RigData, path: np.ndarray | None) -> tuple[
     return (low + high) / 2, float(np.linalg.norm(high - low)) + 0.35 * own
 
 
-def stand(name: str, centre: np.ndarray, size: float) -> np.ndarray:
-    """Where the camera of a preset is (m) to look at something around `centre` of `size` (m)."""
+def stand(name: str, centre: np.ndarray, size: float, wide: float = 1.6) -> np.ndarray:
+    """Where the camera of a preset is (m) to look at something around `centre` of `size` (m).
+
+    `wide` is how wide the picture is for its height: what fits into a narrow one is seen from further away.
+    """
     way = np.asarray(PRESETS[name])
-    at = centre + way / np.linalg.norm(way) * 0.42 * size / np.tan(FOV / 2)
+    far = 0.5 * size / np.tan(FOV / 2) / min(wide / 1.15, 1.0)
+    at = centre + way / np.linalg.norm(way) * far
     at[2] = max(at[2], 0.15)
     return at
+
+
+def shape_of(camera: Any) -> tuple[float, ...]:
+    """How wide a viewer's picture is for its height; nothing for one that nobody looks at yet."""
+    wide, high = (float(getattr(camera, f"image_{side}", 0.0)) for side in ("width", "height"))
+    return (wide / high,) if wide > 0 and high > 0 else ()
 
 
 def _around(frame: Frames, rig: RigData) -> tuple[np.ndarray, np.ndarray]:

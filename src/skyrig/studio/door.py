@@ -27,6 +27,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
 from skyrig.errors import InputError
+from skyrig.studio.page import added
 
 LARGEST = 8 * 2**20
 """No message that comes in is larger (bytes): a picture of what a viewer sees is about 1 MB."""
@@ -41,7 +42,8 @@ _NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ances
 # viser's page is one file: its scripts, styles, pictures and its worker stand in it
 _POLICY = (
     f"{_NOTHING}; script-src 'unsafe-inline' 'wasm-unsafe-eval'; worker-src blob:; "
-    "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; connect-src ws://{own} data: blob:"
+    "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
+    "connect-src ws://{own} http://{own} data: blob:"
 )
 _HEADERS = {
     "X-Frame-Options": "DENY",
@@ -76,6 +78,8 @@ class Door:
     """
 
     def __init__(self, host: str) -> None:
+        self.visited: Callable[[str], None] = lambda query: None
+        """What is called with what follows the ? in an address that somebody opened on purpose."""
         self._names = {*_LOOPBACK, _plain(host)}
         self.token = "" if is_loopback(host) else secrets.token_urlsafe(18)
         """What the path must begin with; empty where only this machine reaches the studio."""
@@ -118,13 +122,33 @@ class Door:
                 policy = _POLICY.format(own=request.headers["Host"])
                 if self.token:
                     request.path = "/" + request.path[1:].removeprefix(self.token).lstrip("/")
-                response = inner(connection, request)
-                response = await response if inspect.isawaitable(response) else response
+                if request.path == "/alive":
+                    response = connection.respond(HTTPStatus.NO_CONTENT, "")
+                else:
+                    response = inner(connection, request)
+                    response = await response if inspect.isawaitable(response) else response
+                    self._welcome(request, response)
             if response is not None:
                 response.headers.update(_HEADERS | {"Content-Security-Policy": policy})
             return response
 
         return answer
+
+    def _welcome(self, request: Request, response: Response | None) -> None:
+        """Have the page be the studio's own, and tell of a link that led to it.
+
+        Other pages can lead a browser here without anybody's will; those links open the page and no more.
+        """
+        path, _, query = request.path.partition("?")
+        if path != "/" or response is None or response.status_code != HTTPStatus.OK:
+            return
+        packed = response.headers.get("Content-Encoding") == "gzip"
+        response.body = added(bytes(response.body), packed)
+        del response.headers["Content-Length"]
+        response.headers["Content-Length"] = str(len(response.body))
+        site, mode = (request.headers.get(f"Sec-Fetch-{name}") for name in ("Site", "Mode"))
+        if query and site in ("none", "same-origin") and mode == "navigate":
+            self.visited(query)
 
     def _own(self, authority: str, address: str, port: int) -> bool:
         """Whether `authority`, a host and perhaps a port, is this studio's."""

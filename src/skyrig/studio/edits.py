@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 from skyrig import files
 from skyrig.errors import InputError
 from skyrig.scenario import Scenario
+from skyrig.scenario.floor import has_floor, with_floor
 from skyrig.scenario.overrides import parse_setting
 from skyrig.scenario.registry import MECHANISMS
 from skyrig.vehicles import payload, payload_names
@@ -45,6 +46,8 @@ class Form:
     noise_velocity: float
     noise_attitude: float
     noise_rate: float
+    floor: bool
+    """Whether bodies stand on a floor."""
 
 
 def form_of(scenario: Scenario) -> Form:
@@ -69,6 +72,7 @@ def form_of(scenario: Scenario) -> Form:
         noise_velocity=spec.noise.velocity,
         noise_attitude=spec.noise.attitude,
         noise_rate=spec.noise.rate,
+        floor=has_floor(scenario),
     )
 
 
@@ -99,7 +103,10 @@ def edited(scenario: Scenario, form: Form, others: str = "") -> Scenario:
         if line.strip():
             path, value = parse_setting(line.strip().removeprefix("--set "))
             changes[path] = value
-    return scenario.with_overrides(changes)
+    changed = scenario.with_overrides(changes)
+    if form.floor == has_floor(changed):
+        return changed
+    return with_floor(changed) if form.floor else changed.with_overrides({"world.ground": None})
 
 
 def _rig(scenario: Scenario, was: Form, form: Form) -> dict[str, object]:

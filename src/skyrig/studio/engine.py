@@ -69,6 +69,8 @@ class Engine:
         self._acts: list[Any] = []
         self._undo: deque[Undo] = deque(maxlen=MOST_UNDONE)
         self._steps = 0
+        self._ahead = 0.0
+        """How far what is compiled now is flown at once (s)."""
         self._owed = 0.0
         self._paces: deque[tuple[float, float]] = deque(maxlen=60)
         self._wanted: tuple[Scenario, bool, bool] | None = None
@@ -176,6 +178,8 @@ class Engine:
             if number == self.number and self._wanted is None:
                 self.status, self.message = status, message or self.message
                 self.playing = play and status == READY
+                if self._live is not None and status == READY:
+                    self._steps, self._ahead = round(self._ahead * self._live.rate), 0.0
 
     def _forget(self) -> None:
         self.number += 1
@@ -238,7 +242,8 @@ class Engine:
             self._steps -= stepped
             self._owed = max(self._owed - (paid - stepped) / live.rate, 0.0)
             wrong = self._judge.look(frames, self.events)
-            self._past.keep(Moment(live.time, self.latest, live.saved(), self._judge.held, self._happened))
+            held = self._judge.held
+            self._past.keep(Moment(live.time, self.latest, live.saved(), held, self._happened, live.piece))
             if wrong is not None and self.verdict is None:  # it stops once; who plays on has seen it
                 self.verdict, self.playing, self._steps = wrong, False, 0
                 return ticks

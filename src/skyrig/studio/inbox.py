@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import viser
@@ -79,6 +79,27 @@ class HandleLeft(_Message, tag="TransformControlsDragEndMessage"):
     owner: _Name = ""
 
 
+class BodyDragged(_Message, tag="SceneNodeDragMessage"):
+    """A body in the scene was taken, dragged or let go."""
+
+    phase: Literal["start", "update", "end"]
+    name: _Name
+    start_position: _Point
+    start_screen_pos: tuple[_Number, _Number]
+    end_position: _Point
+    end_screen_pos: tuple[_Number, _Number]
+    button: Literal["left"]
+    instance_index: None = None
+    modifier: Literal["cmd/ctrl"] | None = None
+    owner: Literal[""] = ""
+
+
+class Key(_Message, tag="CommandTriggerMessage"):
+    """A key was pressed, or a command chosen from the list."""
+
+    uuid: _Name
+
+
 class Picture(_Message, tag="GetRenderResponseMessage"):
     """What a viewer sees, as asked for."""
 
@@ -87,7 +108,7 @@ class Picture(_Message, tag="GetRenderResponseMessage"):
 
 
 _decode = msgspec.msgpack.Decoder(
-    GuiUpdate | ViewerCamera | HandleMoved | HandleTaken | HandleLeft | Picture
+    GuiUpdate | ViewerCamera | HandleMoved | HandleTaken | HandleLeft | BodyDragged | Key | Picture
 ).decode
 
 

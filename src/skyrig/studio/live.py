@@ -22,7 +22,7 @@ from skyrig.control.actuators import Actuators
 from skyrig.control.known import OPEN_LOOP
 from skyrig.control.stepped import Told
 from skyrig.elements import Pushes
-from skyrig.flight.flight import FlightEvent
+from skyrig.flight.flight import Flight, FlightEvent
 from skyrig.flight.frames import Frames, Poses
 from skyrig.rigs.layout import carried
 from skyrig.runs.assembly import flight_events
@@ -33,7 +33,8 @@ from skyrig.sim.pilot import Autopilot, Noise, Pilot, Surroundings, shake_shape
 from skyrig.sim.preparation import Job, Outside, of_arrays, plant_of
 from skyrig.sim.schedule import Cut, Poke, schedule
 from skyrig.studio.aims import Aims
-from skyrig.studio.hands import Hands
+from skyrig.studio.hands import Hands, moving
+from skyrig.studio.tape import flight_of, piece
 from skyrig.vehicles.rotor_loss import alive, told
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class Live:
         self.hands: Hands = Hands()
         self.tick = 0
         """How many control ticks have been flown."""
+        self.piece: Any = None
+        """What a file keeps of the latest chunk; None before there is one."""
         self.rate = float(built.scenario.spec.loop.control_rate)
         self._carried = carried(it.name for it in built.rig.layout.groups)
         self._units = {kind.name: kind.unit for kind in built.signal_kinds}
@@ -90,6 +93,8 @@ class Live:
         self._plant, self._autopilot = jax.tree.map(np.asarray, (self._plant, self._autopilot))
         self._carried_on: Any = None
         """What the next chunk goes on from."""
+        self._motion = {group: moving(it) for group, it in built.rig.bodies(built.state).items()}
+        """How bodies move now, by group."""
         happening = [act.time for act in built.happenings]
         self._marks = np.concatenate([built.disturbances.edges, happening])
 
@@ -101,11 +106,11 @@ class Live:
     def saved(self) -> tuple[Any, ...]:
         """All of it as it is now, for `restore`."""
         dice = self._random.bit_generator.state
-        return self.tick, self._carried_on, dice, self._aims.gliding, self.hands
+        return self.tick, self._carried_on, dice, self._aims.gliding, self._motion, self.hands
 
     def restore(self, saved: tuple[Any, ...]) -> None:
         """Go back to what `saved` gave."""
-        self.tick, self._carried_on, dice, self._aims.gliding, self.hands = saved
+        self.tick, self._carried_on, dice, self._aims.gliding, self._motion, self.hands = saved
         self._random.bit_generator.state = dice
 
     def twin(self) -> Live:
@@ -189,9 +194,17 @@ class Live:
             wanted=self._wanted(self.tick + 1, count),
             units=self._units,
         )
+        begun = self.tick + np.arange(count)
+        rows = ends if self.tick else np.concatenate([[0], ends])
+        self.piece = piece(flown, rows, begun / self.rate)
         self._carried_on = chunk.carried
+        self._motion = {group: it.at(-1) for group, it in self.piece.bodies.items()}
         self.tick += count
         return frames, found
+
+    def flight(self, pieces: Sequence[Any]) -> Flight:
+        """What `pieces` of it, one after the other, make as a flight."""
+        return flight_of(self.built, pieces)
 
     def _chunk(
         self, count: int, times: Numbers, marks: Any, happen: Sequence[Poke | Cut], hands: Hands
@@ -236,6 +249,10 @@ class Live:
         forces, torques = {**still, **forces}, {**still, **torques}
         forces[group] = forces[group] + (0.0 if hands.force is None else hands.force)
         torques[group] = torques[group] + (0.0 if hands.torque is None else hands.torque)
+        if (pull := hands.pull) is not None and pull.group in forces:
+            force, torque = pull.wrench(self._motion[pull.group])
+            forces[pull.group][:, pull.index] += force
+            torques[pull.group][:, pull.index] += torque
         made = Outside(since, forces=forces, torques=torques).pushes(self.room)
         assert made is not None
         return made

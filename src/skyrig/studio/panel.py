@@ -10,11 +10,13 @@ from viser._messages import GuiUpdateMessage
 from skyrig import files
 from skyrig.scenario.summary import team
 from skyrig.studio import readouts
+from skyrig.studio.keys import Keys
 from skyrig.studio.mirror import Mirror
 from skyrig.studio.session import View
 from skyrig.studio.tab_flights import FlightsTab
 from skyrig.studio.tab_hands import HandsTab
 from skyrig.studio.tab_scenario import ScenarioTab
+from skyrig.studio.tab_signals import SignalsTab
 from skyrig.studio.tab_view import ViewTab
 from skyrig.studio.telling import brief, reason
 
@@ -37,7 +39,8 @@ class Panel:
         self.mirror = Mirror(_send)
         gui.main_panel.dock_right()
         gui.main_panel.set_width(330)
-        gui.set_panel_label("skyrig studio")
+        self._label = "skyrig studio"
+        gui.set_panel_label(self._label)
         self.status = gui.add_html("")
         self.message = gui.add_html(readouts.message(""))
         self._clock(gui)
@@ -55,6 +58,9 @@ class Panel:
         with self.plots:
             self.numbers = gui.add_html("")
             self.log = gui.add_html(readouts.log(()))
+        with watch.add_tab("Signals"):
+            self.signals = SignalsTab(self)
+        self.keys = Keys(self)
         watch.dock_left()
         watch.set_width(290)
 
@@ -106,6 +112,7 @@ class Panel:
         self._show_message()
         if view is not None:
             self._show_time(view)
+            self._show_label(readouts.brief(view))
         self.show_state()
 
     def show_state(self) -> None:
@@ -131,6 +138,12 @@ class Panel:
             self.scrub.min, self.scrub.max = low, high
         now = min(max(round(now, 2), low), high)
         self.mirror.show(self.scrub, now)  # unless it is as before: a viewer may be dragging it
+
+    def _show_label(self, text: str) -> None:
+        """Have the panel's head tell the most needed numbers: where it is folded, on a phone, they stay."""
+        if text != self._label:
+            self._label = text
+            self.studio.server.gui.set_panel_label(text)
 
     def _clock(self, gui: viser.GuiApi) -> None:
         session = self.studio.session

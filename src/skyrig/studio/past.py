@@ -26,6 +26,8 @@ class Moment:
     """What its judge knew."""
     events: int
     """How many there had been."""
+    piece: Any = None
+    """What a file keeps of how it came here from the moment before; None at the start."""
 
 
 class Undo(NamedTuple):
@@ -56,3 +58,8 @@ class Past:
         while len(self._kept) > 1 and self._kept[-1].time > time + 1e-9:
             self._kept.pop()
         return self._kept[-1]
+
+    @property
+    def pieces(self) -> list[Any]:
+        """What a file keeps of all that is remembered."""
+        return [it.piece for it in self._kept if it.piece is not None]

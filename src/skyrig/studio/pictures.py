@@ -1,4 +1,4 @@
-"""Pictures and films of the view, drawn by a viewer's browser; also by one without a window."""
+"""Pictures of the view, drawn by a viewer's browser; also, and films too, by one without a window."""
 
 from __future__ import annotations
 
@@ -25,11 +25,6 @@ Progress = Callable[[int, int], None]
 """Called with the number of frames that are done and of those there will be."""
 SIZE = (1280, 720)
 """Width and height of pictures (pixels)."""
-FILM_SIZE = (640, 360)
-FILM_RATE = 12
-"""Frames of a film a second."""
-MOST_SECONDS = 30.0
-"""No film is longer (s)."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _FLAGS = (
     "--headless=new",
@@ -51,52 +46,14 @@ def png(client: Any, size: tuple[int, int] = SIZE) -> bytes:
     from PIL import Image
 
     stream = io.BytesIO()
-    Image.fromarray(_render(client, size)).save(stream, "PNG", optimize=True)
+    Image.fromarray(render(client, size)).save(stream, "PNG", optimize=True)
     return stream.getvalue()
-
-
-def gif(
-    studio: Studio,
-    client: Any,
-    begin: float,
-    end: float,
-    size: tuple[int, int] = FILM_SIZE,
-    progress: Progress | None = None,
-) -> bytes:
-    """A film of what was flown from `begin` to `end` (s), seen by a viewer's camera, as GIF.
-
-    The flight is paused and looked back at, one frame after the other; `progress` is told of each.
-    """
-    from PIL import Image
-
-    if not 0 < end - begin <= MOST_SECONDS:
-        raise InputError(f"A film must last up to {MOST_SECONDS:g} s, not {end - begin:.4g}.")
-    pictures = []
-    moments = np.arange(begin, end, 1 / FILM_RATE)
-    for done, moment in enumerate(moments):
-        if progress is not None:
-            progress(done, len(moments))
-        studio.session.scrub(float(moment))
-        _wait_for_drawing(studio)
-        pictures.append(indexed(Image.fromarray(_render(client, size))))
-    stream = io.BytesIO()
-    pictures[0].save(
-        stream, "GIF", save_all=True, append_images=pictures[1:], duration=round(1000 / FILM_RATE), loop=0
-    )
-    return stream.getvalue()
-
-
-def indexed(picture: Any) -> Any:
-    """A Pillow image with a palette that keeps the colours of small things, such as cables, apart."""
-    from PIL import Image
-
-    return picture.quantize(255, method=Image.Quantize.FASTOCTREE)
 
 
 def save(
     studio: Studio, file: Path, at: float, seconds: float = 6.0, progress: Progress | None = None
 ) -> Path:
-    """Write a picture (.png) of the moment `at` (s), or a film (.gif) of the `seconds` that lead to it.
+    """Write a picture (.png) of the moment `at` (s), or a film (.gif, .mp4) of the `seconds` before it.
 
     A Chromium or Chrome on this machine draws it, without a window; `progress` is told of a film's frames.
     """
@@ -110,7 +67,10 @@ def save(
         _settle(client)
         if file.suffix == ".png":
             return write_whole(file, png(client))
-        return write_whole(file, gif(studio, client, max(at - seconds, 0.0), at, progress=progress))
+        from skyrig.studio.film import film
+
+        kind = file.suffix[1:].upper()
+        return write_whole(file, film(studio, client, kind, max(at - seconds, 0.0), at, progress=progress))
 
 
 @contextlib.contextmanager
@@ -168,7 +128,7 @@ def _settle(client: Any) -> None:
     """Wait until pictures no longer change: pages fade in."""
     last = -1.0
     for _ in range(30):
-        mean = float(_render(client, (320, 180)).mean())
+        mean = float(render(client, (320, 180)).mean())
         if abs(mean - last) < 0.2:
             return
         last = mean
@@ -184,7 +144,8 @@ def _wait_for_drawing(studio: Studio) -> None:
     time.sleep(0.15)
 
 
-def _render(client: Any, size: tuple[int, int]) -> np.ndarray:
+def render(client: Any, size: tuple[int, int]) -> np.ndarray:
+    """What a viewer's camera sees, (height, width, 3)."""
     try:
         picture = client.get_render(height=size[1], width=size[0], transport_format="png", timeout=120.0)
     except (RuntimeError, TimeoutError):

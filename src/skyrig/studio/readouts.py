@@ -5,7 +5,7 @@ Each number stands in an element of its own with a `data-readout` name, for peop
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 import numpy as np
@@ -15,13 +15,16 @@ from skyrig.flight.flight import FlightEvent
 from skyrig.flight.frames import Frames
 from skyrig.flight.rig import RigData
 from skyrig.rigs.layout import is_course
+from skyrig.studio.charts import apart
 from skyrig.studio.engine import BROKEN, COMPILING, EMPTY, ENDED
+from skyrig.studio.overlays import Overlay
 from skyrig.studio.session import View
 
 SHOWN_EVENTS = 60
 SHOWN_SIGNALS = 12
 _CELL = "padding:1px 6px 1px 0;white-space:nowrap"
 _NUMBER = f"{_CELL};text-align:right;font-variant-numeric:tabular-nums"
+_TABLE = "border-collapse:collapse;margin-top:4px"
 _TEXT = "font-size:12.5px;line-height:1.45;padding:2px 12px 6px"
 _WORDS = {
     "poke": "poke",
@@ -66,6 +69,14 @@ def message(text: str) -> str:
     return f'<div data-readout="message" style="{style}{colours}">{escape(text)}</div>'
 
 
+def brief(view: View) -> str:
+    """The most needed numbers, as plain text for a line: time, error or height."""
+    frame = view.frame
+    error, sign = float(frame.error[0]), "\u25b6" if view.playing else "\u2016"
+    far = f"height {frame.place[0, 2]:.2f} m" if np.isnan(error) else f"error {1e3 * error:.0f} mm"
+    return f"{sign} {frame.times[0]:.1f} s, {far}"
+
+
 def numbers(view: View, rig: RigData | None, cut: set[int]) -> str:
     """Time, pace, where what is carried is, every tether's tension, and the rig's own signals."""
     frame = view.frame
@@ -79,6 +90,46 @@ def numbers(view: View, rig: RigData | None, cut: set[int]) -> str:
     ]
     table = f'<table style="border-collapse:collapse">{"".join(rows)}</table>'
     return f'<div style="{_TEXT}">{table}{_tethers(frame, rig, cut)}{_signals(frame, rig)}</div>'
+
+
+def beside(
+    now: float, frames: Frames | None, rig: RigData | None, names: Sequence[str], overlays: Sequence[Overlay]
+) -> str:
+    """How far each flight that lies over the one on show is from it: what is carried, and what is plotted."""
+    if frames is None or rig is None:
+        return ""
+    tables = []
+    for k, it in enumerate(overlays):
+        name = f'<td style="{_CELL}">{_mark(it.tint)} {escape(it.name)}</td>'
+        rows = [f"<tr>{name}{_head('apart')}{_head('RMS')}</tr>"]
+        for what, unit, gap, rms in [_apart(now, frames, it), *apart(now, frames, rig, names, it)]:
+            key = f"apart-{k}-{escape(what)}"
+            rows.append(
+                f'<tr><td style="{_CELL};opacity:.75">{escape(what)}</td>'
+                f'<td style="{_NUMBER}" data-readout="{key}">{_shown(gap)}</td>'
+                f'<td style="{_NUMBER}">{_shown(rms)}</td><td style="{_CELL}">{escape(unit)}</td></tr>'
+            )
+        tables.append(f'<table style="{_TABLE}">{"".join(rows)}</table>')
+    return f'<div style="{_TEXT}" data-readout="beside">{"".join(tables)}</div>' if tables else ""
+
+
+def _head(words: str) -> str:
+    return f'<td style="{_NUMBER};opacity:.75">{words}</td>'
+
+
+def _apart(now: float, frames: Frames, it: Overlay) -> tuple[str, str, float, float]:
+    """The distance between what two flights carry (mm): now, and the RMS over the frames."""
+    rows = (frames.times <= now + 1e-9) & (frames.times <= it.frames.times[-1] + 1e-9)
+    if frames.main_name != it.frames.main_name or not rows.any():
+        return "distance", "mm", float("nan"), float("nan")
+    times = frames.times[rows]
+    theirs = np.stack([np.interp(times, it.frames.times, column) for column in it.frames.place.T], axis=1)
+    far = 1e3 * np.linalg.norm(frames.place[rows] - theirs, axis=1)
+    return frames.main_name, "mm", float(far[-1]), float(np.sqrt(np.mean(far**2)))
+
+
+def _mark(colour: meshes.Colour) -> str:
+    return f'<span style="color:rgb{colour}">&#9632;</span>'
 
 
 def log(events: Iterable[FlightEvent]) -> str:
@@ -106,15 +157,13 @@ def _tethers(frame: Frames, rig: RigData | None, cut: set[int]) -> str:
         if not any(f"{tether.name}.{what}" in frame.signals for what in ("tension", "taut")):
             continue
         how = "cut" if j in cut else ("taut" if line.taut else "slack")
-        red, green, blue = meshes.colour(k)
         name, key = escape(tether.name), "" if tether.name == "cable" else f"{escape(tether.name)}-"
-        mark = f'<span style="color:rgb({red},{green},{blue})">&#9632;</span>'
         rows.append(
-            f'<tr><td style="{_CELL}">{mark} {name} {k}</td>'
+            f'<tr><td style="{_CELL}">{_mark(meshes.colour(k))} {name} {k}</td>'
             f'<td style="{_NUMBER}" data-readout="{key}tension-{k}">{_shown(line.tension)}</td>'
             f'<td style="{_CELL}">N</td><td style="{_CELL}" data-readout="{name}-{k}">{how}</td></tr>'
         )
-    return f'<table style="border-collapse:collapse;margin-top:4px">{"".join(rows)}</table>'
+    return f'<table style="{_TABLE}">{"".join(rows)}</table>'
 
 
 def _signals(frame: Frames, rig: RigData | None) -> str:
@@ -130,7 +179,7 @@ def _signals(frame: Frames, rig: RigData | None) -> str:
             text = _shown(float(value)) if unit else ("yes" if value else "no")
             words = escape(f"{name} {k}" if len(values[0]) > 1 else name)
             rows.append(_row(words, text, escape("" if unit == "1" else unit), escape(f"{name}-{k}")))
-    return f'<table style="border-collapse:collapse;margin-top:4px">{"".join(rows)}</table>' if rows else ""
+    return f'<table style="{_TABLE}">{"".join(rows)}</table>' if rows else ""
 
 
 def _row(name: str, value: str, unit: str, key: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,38 +11,30 @@ import viser
 
 from skyrig.constants import GRAVITY
 from skyrig.flight import meshes
+from skyrig.flight.flight import FlightEvent
 from skyrig.flight.frames import Frames
 from skyrig.flight.records import TEAM
 from skyrig.flight.rig import RigData
+from skyrig.studio.arrows import Arrows
 from skyrig.studio.cable_line import CableLine
+from skyrig.studio.hands import Pull
+from skyrig.studio.look import Look
 from skyrig.studio.marks import draw_marks
+from skyrig.studio.propellers import Propellers
 from skyrig.turns import between
 
 Reals = npt.NDArray[np.float64]
 
 FLASH = 0.3
 """How long an impact is seen (s of flight)."""
-LENGTH = 0.15
-"""Of an arrow, a unit of what it shows (m): a wind of 2 m/s is 0.3 m long."""
-BLUR = 40.0
-"""How much slower than real propellers turn on the screen, so that one sees which way."""
-
-
-@dataclass(frozen=True)
-class Look:
-    """What is drawn, and how."""
-
-    trail: bool = True
-    path: bool = True
-    arrows: bool = True
-    """What blows at every body."""
-    ghost: bool = True
-    labels: bool = False
-    by_tension: bool = False
-    """Cables in the colour of their tension instead of their own."""
-    dark: bool = False
-    follow: bool = False
-    """Whether cameras go along with what is carried."""
+AXIS = 0.2
+"""Length of the axes of a body's frame (m)."""
+NONE = np.zeros((1, 2, 3))
+"""Strokes of nothing."""
+ARMS = 1
+"""Which of a vehicle's meshes are its arms."""
+DARK_FRAME = (168, 174, 186)
+"""Colour of arms on dark pages."""
 
 
 class RigScene:
@@ -62,16 +54,17 @@ class RigScene:
         self._scene = server.scene
         self._opacity = None if tint is None else meshes.OVERLAY_OPACITY
         self._tint = tint
-        self._angle = np.zeros(rig.count)
-        self._time = 0.0
         self._hover = max(rig.payload_mass * GRAVITY / max(rig.count, 1), 1e-6)
         self._nodes: list[Any] = []
         self._keep(server.scene.add_frame(root, show_axes=False))
+        self.solids: dict[tuple[str, int], list[Any]] = {}
+        """What stands for each body, to be taken hold of."""
         self._bodies: dict[str, list[Any]] = {
             group: [self._load(group, k) for k in range(len(them))] for group, them in rig.loads.items()
         }
         self._bodies[TEAM] = [self._vehicle(k) for k in range(rig.count)]
-        self._rotors = [self._propeller(k) for k in range(rig.count)]
+        self._rotors = Propellers(server.scene, root, rig, tint)
+        self._nodes += self._rotors.nodes
         self._ghost = self._wanted() if tint is None else None
         lines = range(len(rig.tethers))
         self._tethers = [CableLine(server, f"{root}/tether{k}", self._nodes) for k in lines]
@@ -83,16 +76,33 @@ class RigScene:
         if (dots := draw_marks(server.scene, root, rig)) is not None:
             self._keep(dots)
         self._flashes = self._points()
-        self._trail = self._lines("trail", np.zeros((1, 2, 3)), tint or (230, 120, 30), 2.5)
-        self._path = self._lines("path", np.zeros((1, 2, 3)), (120, 130, 150), 1.5)
-        self._arrows: dict[str, Any] = {}
+        self._trail = self._lines("trail", NONE, tint or (230, 120, 30), 2.5)
+        self._path = self._lines("path", NONE, (120, 130, 150), 1.5)
+        self._arrows = Arrows(rig, self._hover, lambda name, own: self._lines(name, NONE, tint or own, 3.0))
+        self._axes = False
+
+    def dress(self, dark: bool) -> None:
+        """Have arms and propellers stand out from a dark page, or a light one."""
+        if self._tint is not None:
+            return
+        for k in range(self.rig.count):
+            self.solids[TEAM, k][ARMS].color = DARK_FRAME if dark else meshes.FRAME
+        self._rotors.dress(dark)
 
     def remove(self) -> None:
         """Take it out of the scene."""
         for node in self._nodes[::-1]:
             node.remove()
 
-    def draw(self, frame: Frames, cut: set[int], struck: dict[int, float], look: Look) -> None:
+    def draw(
+        self,
+        frame: Frames,
+        cut: set[int],
+        struck: dict[int, float],
+        look: Look,
+        speeds: Mapping[str, Reals] | None = None,
+        pull: Pull | None = None,
+    ) -> None:
         """Show one moment.
 
         Args:
@@ -100,8 +110,9 @@ class RigScene:
             cut: Tethers that were cut by then, by their number.
             struck: Tethers with an impact lately, and how long ago (s).
             look: What to show.
+            speeds: (k, 3) how fast the bodies of each group go (m/s); none where nobody knows.
+            pull: What the mouse pulls with.
         """
-        now = float(frame.times[0])
         for group, poses in frame.bodies.items():
             nodes = self._bodies.get(group)
             if nodes is None:  # a group of which the rig says no more than that it is there
@@ -109,7 +120,7 @@ class RigScene:
                 nodes = self._bodies[group] = [self._load(group, k) for k in range(count)]
             for node, at, how in zip(nodes, poses.position[0], poses.attitude[0], strict=True):
                 node.position, node.wxyz = at, how
-        self._turn_rotors(frame, now)
+        self._rotors.turn(frame)
         if self._ghost is not None:
             shown = look.ghost and frame.wanted_position is not None
             _visible(self._ghost, shown)
@@ -120,7 +131,11 @@ class RigScene:
                 )
                 _visible(self._body, apart > 0.04)
         self._draw_tethers(frame, cut, look)
-        self._draw_arrows(frame, look.arrows)
+        self._arrows.draw(frame, look, speeds or {}, pull)
+        if self._axes != look.axes:
+            self._axes = look.axes
+            for node in (it for each in self._bodies.values() for it in each):
+                node.show_axes = look.axes
         for k, flash in enumerate(self._flashes):
             seen = k in struck
             _visible(flash, seen)
@@ -171,62 +186,24 @@ class RigScene:
             )
         )
 
+    def _frame(self, name: str) -> Any:
+        """A body's frame, whose axes are shown on request."""
+        return self._scene.add_frame(
+            name, show_axes=False, axes_length=AXIS, axes_radius=0.03 * AXIS, origin_radius=0.0
+        )
+
     def _load(self, group: str, k: int) -> Any:
         name = f"{self.root}/{group}{k}"
-        node = self._keep(self._scene.add_frame(name, show_axes=False))
-        self._mesh(f"{name}/body", meshes.payload(self.rig.shape(group, k)))
+        node = self._keep(self._frame(name))
+        self.solids[group, k] = [self._mesh(f"{name}/body", meshes.payload(self.rig.shape(group, k)))]
         return node
 
     def _vehicle(self, k: int) -> Any:
         name = f"{self.root}/vehicle{k}"
-        node = self._keep(self._scene.add_frame(name, show_axes=False))
-        for part, mesh in enumerate(meshes.airframe(self.rig.airframes[k], meshes.colour(k))):
-            self._mesh(f"{name}/{part}", mesh)
+        node = self._keep(self._frame(name))
+        parts = enumerate(meshes.airframe(self.rig.airframes[k], meshes.colour(k)))
+        self.solids[TEAM, k] = [self._mesh(f"{name}/{part}", mesh) for part, mesh in parts]
         return node
-
-    def _propeller(self, k: int) -> Any:
-        """A vehicle's propellers, in its own frame: they stay in place even where drawing is slow."""
-        own = self.rig.airframes[k]
-        rotors = own.rotor_count
-        lifted = own.rotor_positions + [0.0, 0.0, 0.3 * (own.height or 0.25 * own.arm)]
-        handles = []
-        for name, mesh, opacity in (
-            ("blades", meshes.propeller(own), self._opacity),
-            ("discs", meshes.disc(own.rotor_radius or 0.45 * own.arm), 0.18),
-        ):
-            handles.append(
-                self._keep(
-                    self._scene.add_batched_meshes_simple(
-                        f"{self.root}/vehicle{k}/{name}",
-                        mesh.vertices.astype(np.float32),
-                        mesh.faces.astype(np.uint32),
-                        batched_wxyzs=np.tile(np.array([1.0, 0, 0, 0], np.float32), (rotors, 1)),
-                        batched_positions=lifted.astype(np.float32),
-                        batched_colors=np.asarray(self._tint or mesh.colour, np.uint8),
-                        opacity=opacity,
-                        lod="off",
-                        cast_shadow=self._opacity is None and name == "blades",
-                        receive_shadow=False,
-                    )
-                )
-            )
-        return handles[0]
-
-    def _turn_rotors(self, frame: Frames, now: float) -> None:
-        """Propellers go round with the square root of their thrust, at the flight's own pace."""
-        passed = float(np.clip(now - self._time, 0.0, 0.1))
-        self._time = now
-        if passed == 0.0:
-            return
-        for k, blades in enumerate(self._rotors):
-            own = self.rig.airframes[k]
-            each = max(float(frame.thrust[0, k]), 0.0) / own.rotor_count / own.thrust_coefficient
-            self._angle[k] += np.sqrt(each) / BLUR * passed
-            # seen from above a rotor whose torque is about +z turns clockwise
-            half = -own.spin * self._angle[k] / 2 + 0.7 * np.arange(own.rotor_count)
-            none = np.zeros(own.rotor_count)
-            turns = np.stack([np.cos(half), none, none, np.sin(half)], axis=1)
-            blades.batched_wxyzs = turns.astype(np.float32)
 
     def _wanted(self) -> Any:
         if self.rig.payload is None:
@@ -271,19 +248,6 @@ class RigScene:
             for k in range(len(self.rig.tethers))
         ]
 
-    def _draw_arrows(self, frame: Frames, shown: bool) -> None:
-        """Vectors that are told of all bodies, such as the wind, at each of them."""
-        origins = np.concatenate([it.position[0] for it in frame.bodies.values()])
-        for name, vectors in frame.vectors().items():
-            node = self._arrows.get(name)
-            if node is None:
-                own = self._tint or (60, 160, 200)
-                node = self._arrows[name] = self._lines(f"arrows/{name}", np.zeros((1, 2, 3)), own, 3.0)
-            known = bool(np.isfinite(vectors[0]).all())
-            _visible(node, shown and known)
-            if shown and known:
-                node.points = meshes.arrows(origins, LENGTH * vectors[0]).astype(np.float32)
-
     def _draw_tethers(self, frame: Frames, cut: set[int], look: Look) -> None:
         for j, (line, k) in enumerate(zip(frame.tethers(self.rig, cut), self.rig.columns, strict=True)):
             own = meshes.colour(k)
@@ -303,6 +267,17 @@ class RigScene:
                     if self._labels[j].text != text:
                         self._labels[j].text = text
                     self._labels[j].position = (line.start + line.end) / 2
+
+
+def struck(rig: RigData, events: Sequence[FlightEvent], now: float) -> dict[int, float]:
+    """Tethers with an impact lately, and how long ago (s)."""
+    lately = {
+        (event.owner, event.index): now - event.time
+        for event in events
+        if event.kind == "impact" and now - event.time < FLASH
+    }
+    pairs = enumerate(zip(rig.tethers, rig.columns, strict=True))
+    return {j: lately[it.name, k] for j, (it, k) in pairs if (it.name, k) in lately}
 
 
 def _visible(node: Any, shown: bool) -> None:

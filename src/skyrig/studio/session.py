@@ -63,9 +63,10 @@ class Session(Engine):
 
     # what people do
 
-    def open(self, scenario: Scenario, play: bool = False) -> None:
-        """Fly another scenario, from its start, once it is compiled."""
+    def open(self, scenario: Scenario, play: bool = False, until: float = 0.0) -> None:
+        """Fly another scenario, from its start, once it is compiled; up to `until` (s) as fast as it goes."""
         with self.lock:
+            self._ahead = until
             self._wanted = (scenario, play, True)
             self.status, self.message = COMPILING, ""
 
@@ -182,11 +183,15 @@ class Session(Engine):
             self._acts.append(act)
 
     def hold(self, change: Callable[[Hands], Hands], what: str = "hands") -> None:
-        """Change what hands do to the rig from the moment shown on; `what` says it in a word."""
+        """Change what hands do to the rig from the moment shown on.
+
+        `what` says it in a word; empty, it is part of what was done before, and is taken back with that.
+        """
         with self.lock:
             if self._live is not None:
                 self._from_here()
-                self._remember(what)
+                if what:
+                    self._remember(what)
                 self._live.hands = change(self._live.hands)
 
     def undo(self) -> None:
@@ -268,6 +273,21 @@ class Session(Engine):
         with self.lock:
             frames = self.recorded if self.history is None else self.history.frames()
             return None if frames is None else (frames, tuple(self.events))
+
+    def flown(self) -> Flight:
+        """What was flown, up to the moment shown, as `skyrig fly` records it; or the recorded flight.
+
+        Raises:
+            InputError: If nothing was flown.
+        """
+        with self.lock:
+            if self.flight is not None:
+                return self.flight
+            if self._live is None or self._past is None:
+                raise InputError("There is nothing to save yet.")
+            live, pieces = self._live, self._past.pieces
+            until = np.inf if self.cursor is None else self.cursor + 1e-9
+        return live.flight([it for it in pieces if it.times[-1] <= until])
 
     def _pace(self) -> float:
         if not self.playing or len(self._paces) < 5:

@@ -33,6 +33,11 @@ class HandsTab:
         self.steer = gui.add_checkbox(
             "Hover at the handle", False, hint="Drag the arrows in the scene: the payload goes there"
         )
+        self.plain = gui.add_checkbox(
+            "Drag pulls",
+            False,
+            hint="Ctrl-drag (Cmd-drag) always pulls at a body; so does dragging then",
+        )
         with gui.add_folder("Poke the payload"):
             self.corner: Any = gui.add_dropdown("Where", ("centre",))
             self.impulse = _vector(gui, "Impulse (N s)", (0.0, 0.0, 0.08), 0.01, 10.0)
@@ -51,6 +56,7 @@ class HandsTab:
         self._commanded: Any = None
         """The pose that the handle shows."""
         self.steer.on_update(panel.trying(self._steer))
+        self.plain.on_update(panel.trying(self._plain))
         poke.on_click(panel.trying(self._poke))
         cut.on_click(panel.trying(self._cut))
         self.share.on_update(panel.trying(self._weaken))
@@ -85,6 +91,12 @@ class HandsTab:
         for field, push in ((self.force, hands.force), (self.torque, hands.torque)):
             mirror.show(field, tuple(map(float, push)) if push is not None else (0.0, 0.0, 0.0))
         self._show_handle(hands.pose)
+
+    def _plain(self, event: Any) -> None:
+        with self.studio.lock:
+            self.studio.pulling.plain = bool(event.target.value)
+            if self.studio.rig is not None:
+                self.studio.pulling.heed(self.studio.rig)
 
     def _flying(self) -> None:
         if self.studio.session.hands is None:

@@ -8,6 +8,7 @@ from skyrig.control.known import CONTROLLERS
 from skyrig.errors import InputError
 from skyrig.planning import REFERENCES
 from skyrig.scenario import Scenario, load, names
+from skyrig.scenario.floor import with_floor
 from skyrig.scenario.registry import MECHANISMS
 from skyrig.scenario.scenario import bundled_text
 from skyrig.studio.edits import MIXED, Form, edited, form_of
@@ -45,6 +46,9 @@ class ScenarioTab:
             self.mass = gui.add_number("Mass (kg)", 0.2, step=0.001, hint="Of the payload")
             self.mechanism = gui.add_dropdown("Joined by", tuple(MECHANISMS))
             self.lengths = gui.add_text("Lengths (m)", "0.5", hint="Of the cables: one, or one a cable")
+        self.floor = gui.add_checkbox(
+            "Solid floor", True, hint="What is begun anew stands and lies on the floor; the papers know none"
+        )
         with gui.add_folder("Reference", expand_by_default=False):
             self.motion = gui.add_dropdown("Start from", (PICK, *(n for n in REFERENCES if n in TEMPLATES)))
             self.reference = gui.add_text("YAML", "", multiline=True, hint="Type and parameters, SI units")
@@ -93,6 +97,7 @@ class ScenarioTab:
             (self.noise[1], form.noise_velocity),
             (self.noise[2], form.noise_attitude),
             (self.noise[3], form.noise_rate),
+            (self.floor, form.floor or with_floor(self.scenario) is not self.scenario),
             (self.others, ""),
         ]
         for field, value in pairs:
@@ -119,6 +124,7 @@ class ScenarioTab:
             noise_velocity=float(self.noise[1].value),
             noise_attitude=float(self.noise[2].value),
             noise_rate=float(self.noise[3].value),
+            floor=bool(self.floor.value),
         )
 
     def _open(self, event: Any) -> None:

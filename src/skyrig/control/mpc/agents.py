@@ -3,18 +3,22 @@
 A vehicle knows where its cable will be tied to the load and how hard it will be pulled; the load knows where
 the vehicles will be and chooses how hard each pulls. Cable lengths are soft: (L - L_0)^2 / (2 softness) joins
 the cost of both sides, so that their plans come together over a few exchanges.
+
+What moves and costs is compiled by itself, so that solvers and derivatives, which ask for it again and again,
+trace it once.
 """
 
 from __future__ import annotations
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from skyrig.algebra import cross, rotation_matrix
 from skyrig.control.mpc import bodies
 from skyrig.control.mpc.bodies import ATTITUDE, POSITION, RATE, VELOCITY
-from skyrig.control.mpc.solver import Problem
+from skyrig.control.mpc.problem import Problem
 
 
 class Weights(eqx.Module):
@@ -44,7 +48,7 @@ class VehicleStage(eqx.Module):
     others: Float[Array, "..."]  # (m, 3)
     """Where the others will be (m)."""
     obstacles: Float[Array, "..."]  # (k, 3)
-    """Axes of upright obstacles, given by one point each (m)."""
+    """Upright round obstacles: x, y of the axis, and radius (m)."""
 
 
 class Rigid(Problem):
@@ -99,14 +103,16 @@ class Vehicle(Rigid):
     length: Float[Array, "..."]
     softness: Float[Array, "..."]
     apart: Float[Array, "..."]
-    """Least distance of axes from other vehicles and obstacles, seen from above (m)."""
+    """Least distance between vehicles, seen from above (m); half of it is kept from obstacles."""
     shy: Float[Array, "..."]
     """Weight of coming nearer than that (1/m^2)."""
 
+    @jax.jit
     def advance(self, x: Array, u: Array, stage: VehicleStage) -> Array:
         """One step of the horizon, pulled by the cable as told."""
         return bodies.runge_kutta(lambda x: self.derivative(x, u, stage.tied, stage.tension), x, self.step)
 
+    @jax.jit
     def derivative(self, x: Array, u: Array, tied: Array, tension: Array) -> Float[Array, "13"]:
         """Of the state, while the cable pulls with `tension` (N) towards where it is tied."""
         rotation = rotation_matrix(x[ATTITUDE])
@@ -120,12 +126,14 @@ class Vehicle(Rigid):
         """Where its cable hangs on it, world frame (m)."""
         return x[POSITION] + rotation_matrix(x[ATTITUDE]) @ self.hook
 
+    @jax.jit
     def residual(self, x: Array, u: Array, stage: VehicleStage) -> tuple[Array, Array]:
         """Errors, efforts, the cable's length, and what it comes too near to."""
         own, weight = self._at(x, stage, self.weights.stage)
         r = jnp.concatenate([own, u - stage.aim.effort])
         return r, self.scale * jnp.concatenate([weight, self.weights.effort])
 
+    @jax.jit
     def final(self, x: Array, stage: VehicleStage) -> tuple[Array, Array]:
         """The same without efforts."""
         r, weight = self._at(x, stage, self.weights.final)
@@ -134,11 +142,22 @@ class Vehicle(Rigid):
     def _at(self, x: Array, stage: VehicleStage, weights: Array) -> tuple[Array, Array]:
         along = self.upper_end(x) - stage.tied
         long = jnp.sqrt(jnp.sum(along * along)) - self.length
-        near = jnp.concatenate([stage.others, stage.obstacles])[:, :2] - x[:2]
-        close = jnp.maximum(self.apart - jnp.sqrt(jnp.sum(near * near, 1) + 1e-9), 0.0)
+        apart = jnp.broadcast_to(self.apart, stage.others.shape[:1])
+        close = jnp.concatenate(
+            [
+                too_near(x, stage.others, apart),
+                too_near(x, stage.obstacles, self.apart / 2 + stage.obstacles[:, 2]),
+            ]
+        )
         r = jnp.concatenate([self.error(x, stage.aim), long[None], close])
         rest = jnp.full(close.shape, self.shy)
         return r, jnp.concatenate([weights, (1 / self.softness)[None], rest])
+
+
+def too_near(x: Array, others: Float[Array, "k 3"], least: Float[Array, " k"]) -> Float[Array, " k"]:
+    """By how much a state is nearer to others than it should be, seen from above (m)."""
+    near = others[:, :2] - x[:2]
+    return jnp.maximum(least - jnp.sqrt(jnp.sum(near * near, 1) + 1e-9), 0.0)
 
 
 class LoadStage(eqx.Module):
@@ -147,6 +166,8 @@ class LoadStage(eqx.Module):
     aim: Aim
     hooks: Float[Array, "..."]  # (n, 3)
     """Where the vehicles' ends of the cables will be (m)."""
+    obstacles: Float[Array, "..."]  # (k, 3)
+    """As a vehicle knows them."""
 
 
 class Load(Rigid):
@@ -158,13 +179,19 @@ class Load(Rigid):
     softness: Float[Array, "..."]
     centre: Float[Array, "..."]  # (3)
     """The point of the load whose motion counts, from its centre of mass (m)."""
+    reach: Float[Array, "..."]
+    """How far the load's axis keeps from obstacles, seen from above (m)."""
+    shy: Float[Array, "..."]
+    """Weight of coming nearer than that (1/m^2)."""
     own_frame: bool = eqx.field(static=True)
     """Whether velocities are compared in the load's own frame, as the public code of Auto-Multilift does."""
 
+    @jax.jit
     def advance(self, x: Array, u: Array, stage: LoadStage) -> Array:
         """One step of the horizon, each cable pulling towards where its vehicle will be."""
         return bodies.runge_kutta(lambda x: self.derivative(x, u, stage.hooks), x, self.step)
 
+    @jax.jit
     def derivative(self, x: Array, u: Array, hooks: Array) -> Float[Array, "13"]:
         """Of the state, while cables pull with `u` (N) towards their hooks."""
         rotation = rotation_matrix(x[ATTITUDE])
@@ -192,12 +219,14 @@ class Load(Rigid):
         """Where cables are tied, world frame (m)."""
         return x[POSITION] + self.attachment @ rotation_matrix(x[ATTITUDE]).T
 
+    @jax.jit
     def residual(self, x: Array, u: Array, stage: LoadStage) -> tuple[Array, Array]:
         """Errors, tensions, and the cables' lengths."""
         own, weight = self._at(x, stage, self.weights.stage)
         r = jnp.concatenate([own, u - stage.aim.effort])
         return r, self.scale * jnp.concatenate([weight, self.weights.effort])
 
+    @jax.jit
     def final(self, x: Array, stage: LoadStage) -> tuple[Array, Array]:
         """The same without tensions."""
         r, weight = self._at(x, stage, self.weights.final)
@@ -206,5 +235,7 @@ class Load(Rigid):
     def _at(self, x: Array, stage: LoadStage, weights: Array) -> tuple[Array, Array]:
         along = stage.hooks - self.ends(x)
         long = jnp.sqrt(jnp.sum(along * along, 1)) - self.length
-        r = jnp.concatenate([self.error(self.point(x), stage.aim), long])
-        return r, jnp.concatenate([weights, jnp.full(long.shape, 1 / self.softness)])
+        close = too_near(x, stage.obstacles, self.reach + stage.obstacles[:, 2])
+        r = jnp.concatenate([self.error(self.point(x), stage.aim), long, close])
+        rest = jnp.full(close.shape, self.shy)
+        return r, jnp.concatenate([weights, jnp.full(long.shape, 1 / self.softness), rest])

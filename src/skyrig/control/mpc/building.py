@@ -45,6 +45,7 @@ def _built(
     rig: OnCables, airframes: Sequence[Airframe], given: dict[str, Any], order: str, clock: Clock
 ) -> DistributedMpc:
     whole = {name: _whole(name, given.pop(name, limits[0]), limits) for name, limits in WHOLE.items()}
+    obstacles = _obstacles(given.pop("obstacles", []))
     n, gravity = rig.count, float(rig.gravity)
     weight = float(rig.payload_mass) * gravity
     share = weight_shares(np.asarray(rig.attachment), weight)
@@ -79,7 +80,7 @@ def _built(
         least_tension=as_jax(np.full(n, float(concrete(values.pop("least_pull"))) * weight / n)),
         most_tension=as_jax(np.maximum(2 * able, 4 * share)),
         deaf=as_jax(times),
-        obstacles=as_jax(np.zeros((0, 3))),
+        obstacles=as_jax(obstacles),
         period=as_jax(clock.period),
         gains=MpcGains(vehicle=as_jax(errors), effort=as_jax(effort), load=as_jax(load), **values),
         stride=stride,
@@ -123,6 +124,17 @@ def _moments(airframe: Airframe, hover: float) -> np.ndarray:
     each = hover / airframe.rotor_count
     room = max(min(each - airframe.thrust_min, airframe.thrust_max - each), 0.1 * airframe.thrust_max)
     return 0.7 * np.abs(np.asarray(airframe.mixing)[1:]) @ np.full(airframe.rotor_count, room)
+
+
+def _obstacles(given: Any) -> np.ndarray:
+    """(k, 3) x, y and radius of upright round obstacles (m)."""
+    rows = list(given) if isinstance(given, list | tuple | np.ndarray) else [given]
+    if any(np.shape(row) != (3,) for row in rows):
+        raise InputError(f"gains.obstacles must be rows of x, y and radius (m), not {given}.")
+    for k, row in enumerate(rows):
+        checks.numbers(f"gains.obstacles[{k}]", row, (3,))
+        checks.nonnegative(f"gains.obstacles[{k}][2]", row[2])
+    return np.array(rows, float).reshape(-1, 3)
 
 
 def _whole(name: str, value: Any, limits: tuple[int, int, int]) -> int:

@@ -8,6 +8,7 @@ from obstacles are soft. What pushes a body and was not planned is observed and 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -29,9 +30,11 @@ from skyrig.control.interface import (
     wanted_of,
 )
 from skyrig.control.mpc.agents import Load, Vehicle, Weights
-from skyrig.control.mpc.bodies import VELOCITY
+from skyrig.control.mpc.bodies import ATTITUDE, RATE, VELOCITY, attitude_error
+from skyrig.control.mpc.policy import Policy
 from skyrig.control.mpc.preview import Preview, preview
-from skyrig.control.mpc.solver import Bounds, Plan
+from skyrig.control.mpc.problem import Bounds
+from skyrig.control.mpc.solver import Plan
 from skyrig.control.mpc.team import Plans, Team, heard
 from skyrig.planning import Sample
 from skyrig.rigs.bodies import Bodies
@@ -58,7 +61,7 @@ class MpcGains(eqx.Module):
     softness: Float[Array, " ..."] = axes(0)
     """Of the cables' lengths: (L - L_0)^2 / (2 softness) is what a change costs."""
     apart: Float[Array, " ..."] = axes(0)
-    """Least distance between vehicles and from obstacles, seen from above (m)."""
+    """Least distance between vehicles, seen from above (m); half of it is kept from obstacles."""
     shy: Float[Array, " ..."] = axes(0)
     """Weight of coming nearer (1/m^2)."""
     learn: Float[Array, " ..."] = axes(0)
@@ -104,6 +107,7 @@ class DistributedMpc(Controller):
     deaf: Float[Array, "2 n ..."] = axes(2)
     """From when to when each vehicle neither hears nor is heard (s)."""
     obstacles: Float[Array, "k 3 ..."] = axes(2)
+    """Upright round obstacles that plans keep off: x, y and radius (m)."""
     period: Float[Array, " ..."] = axes(0)
     """Between ticks (s)."""
     gains: MpcGains = part()
@@ -113,6 +117,8 @@ class DistributedMpc(Controller):
     sweeps: int = eqx.field(static=True, kw_only=True)
     turns: int = eqx.field(static=True, kw_only=True)
     order: str = eqx.field(static=True, kw_only=True)
+    policy: Policy | None = eqx.field(default=None, kw_only=True)
+    """Networks, normalised, that say the weights in place of the gains."""
 
     def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> Preview:
         """What every tick looks ahead to."""
@@ -122,7 +128,7 @@ class DistributedMpc(Controller):
 
     def start(self, measurement: Measurement) -> MpcMemory:
         """Everybody stays where it is, carrying its share."""
-        return self._each(measurement, lambda it, seen: it._begun(*seen))
+        return self._each(measurement, lambda it, seen: it.begun(*seen))
 
     def __call__(self, memory: Any, t: Any, target: Target, measurement: Measurement) -> tuple[Any, Command]:
         """Plans from what is measured; their first inputs are the command."""
@@ -130,7 +136,7 @@ class DistributedMpc(Controller):
         now = jnp.broadcast_to(t, measurement.length.shape[1:])
 
         def planned(it: Any, seen: Any, memory: Any, nominal: Any, t: Any) -> Any:
-            return it._planned(memory, t, nominal, *seen)
+            return it.decided(memory, t, nominal, *seen)
 
         memory, effort = self._each(measurement, planned, memory, nominal, now)
         return memory, Command(effort[0], effort[1:])
@@ -147,7 +153,7 @@ class DistributedMpc(Controller):
         batch = like.shape[1:]
         if not batch:
             return function(self, states, *others)
-        it = fitted(self, like)
+        it = fitted(dataclasses.replace(self, policy=None), like)
         arrays, rest = eqx.partition((it, states, *others), eqx.is_array)
 
         def widened(leaf: Array) -> Array:
@@ -155,27 +161,35 @@ class DistributedMpc(Controller):
 
         def one(arrays: Any) -> Any:
             it, states, *others = eqx.combine(arrays, rest)
+            it = dataclasses.replace(it, policy=self.policy)
             return function(it, states, *others)
 
         for _ in batch:
             one = jax.vmap(one, in_axes=-1, out_axes=-1)
         return one(jax.tree.map(widened, arrays))
 
-    def _team(self, length: Array, push: Array) -> Team:
+    @property
+    def weights(self) -> tuple[Weights, Weights]:
+        """Of all vehicles, n in front, and of the load, as the gains have them."""
+        gains = self.gains
+        own = Weights(gains.vehicle.T, gains.final * gains.vehicle.T, gains.effort.T)
+        return own, Weights(gains.load, gains.final * gains.load, gains.tension)
+
+    def team(self, length: Array, push: Array, weights: tuple[Weights, Weights]) -> Team:
+        """Those who plan, with cables of that length and pushes (n + 1, 3) as observed."""
         gains, n = self.gains, self.mass.shape[0]
 
         def shared(value: Array) -> Array:
             return jnp.broadcast_to(value, (n, *value.shape))
 
         step, one = self.stride * self.period, jnp.ones_like(self.period)
-        own = Weights(gains.vehicle.T, gains.final * gains.vehicle.T, gains.effort.T)
         vehicles = Vehicle(
             mass=self.mass,
             inertia=jnp.moveaxis(self.inertia, -1, 0),
             inverse_inertia=jnp.moveaxis(self.inverse_inertia, -1, 0),
             gravity=shared(self.gravity),
             step=shared(step),
-            weights=own,
+            weights=weights[0],
             scale=shared(one),
             approach=shared(gains.approach),
             push=push[:-1],
@@ -191,7 +205,7 @@ class DistributedMpc(Controller):
             inverse_inertia=self.payload_inverse_inertia,
             gravity=self.gravity,
             step=step,
-            weights=Weights(gains.load, gains.final * gains.load, gains.tension),
+            weights=weights[1],
             scale=one,
             approach=gains.approach,
             push=push[-1],
@@ -199,6 +213,8 @@ class DistributedMpc(Controller):
             length=length,
             softness=gains.softness,
             centre=jnp.zeros(3, one.dtype),
+            reach=jnp.max(jnp.sqrt(jnp.sum(self.attachment[:2] ** 2, 0))),
+            shy=gains.shy,
             own_frame=False,
         )
         barrier = BARRIER * one
@@ -206,7 +222,8 @@ class DistributedMpc(Controller):
         tensions = Bounds(self.least_tension, self.most_tension, barrier)
         return Team(vehicles, load, thrusts, tensions, self.obstacles, self.sweeps, self.turns, self.order)
 
-    def _begun(self, vehicles: Array, load: Array, length: Array) -> MpcMemory:
+    def begun(self, vehicles: Array, load: Array, length: Array) -> MpcMemory:
+        """The memory of one flight to begin with, from states (13, n) and (13)."""
         n, rows = self.mass.shape[0], self.horizon + 1
         share = self.payload_mass * self.gravity / n
         thrust = self.mass * self.gravity + share
@@ -221,12 +238,13 @@ class DistributedMpc(Controller):
             Plans(craft, cargo, heard(craft, cargo)), still, speeds, jnp.zeros((), jnp.int32), zero
         )
 
-    def _planned(
+    def decided(
         self, memory: MpcMemory, t: Array, wanted: Preview, vehicles: Array, load: Array, length: Array
     ) -> tuple[MpcMemory, Array]:
+        """One flight's memory and thrusts and moments (4, n) for the coming tick."""
         speeds = jnp.concatenate([vehicles.T, load[None]])[:, VELOCITY]
         push = memory.push + self.gains.learn * (speeds - memory.expected)
-        team = self._team(length, push)
+        team = self.team(length, push, self._weights_at(wanted, vehicles, load))
         fresh = memory.tick % self.stride == 0
         later = jax.tree.map(lambda new, old: jnp.where(fresh, new, old), memory.plans.later(), memory.plans)
         deaf = (t >= self.deaf[0]) & (t < self.deaf[1])
@@ -235,6 +253,18 @@ class DistributedMpc(Controller):
         expected = speeds + (after - speeds) / self.stride
         kept = MpcMemory(plans, push, expected, memory.tick + 1, change)
         return kept, plans.vehicles.inputs[:, 0].T
+
+    def _weights_at(self, wanted: Preview, vehicles: Array, load: Array) -> tuple[Weights, Weights]:
+        if self.policy is None:
+            return self.weights
+        return self.policy.weights(*errors(wanted, vehicles, load))
+
+
+def errors(wanted: Preview, vehicles: Array, load: Array) -> tuple[Array, Array]:
+    """Of the vehicles' positions and velocities (n, 6), and of the load's whole state (12)."""
+    off = load - wanted.load[0]
+    turned = attitude_error(wanted.load[0, ATTITUDE], load[ATTITUDE])
+    return (vehicles - wanted.vehicles[0])[:6].T, jnp.concatenate([off[:6], turned, off[RATE]])
 
 
 def _state(bodies: Bodies) -> Array:

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from skyrig.control.mpc import bodies
 from skyrig.control.mpc.agents import Aim, Load, LoadStage, Vehicle, VehicleStage
-from skyrig.control.mpc.solver import Problem
+from skyrig.control.mpc.problem import Problem
 
 
 class JointStage(eqx.Module):
@@ -81,7 +81,9 @@ class Joint(Problem):
         others = craft[among.reshape(count, count - 1), :3]
         fixed = jnp.broadcast_to(stage.obstacles, (count, *stage.obstacles.shape))
         known = VehicleStage(stage.vehicles, self.load.ends(_bodies(x)[-1]), tension, others, fixed)
-        return known, LoadStage(stage.load, jax.vmap(Vehicle.upper_end)(self.vehicles, craft))
+        return known, LoadStage(
+            stage.load, jax.vmap(Vehicle.upper_end)(self.vehicles, craft), stage.obstacles
+        )
 
 
 def _bodies(x: Array) -> Float[Array, "m 13"]:

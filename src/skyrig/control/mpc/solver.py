@@ -22,38 +22,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from skyrig.control.mpc.optimality import settled
+from skyrig.control.mpc.problem import Bounds, Problem, parted, rolled, total_cost
+
 STEPS = (1.0, 0.5, 0.2, 0.05)
 """Shares of a Newton step that are tried."""
 EDGE = 0.05
 """A turn leaves at least this share of the distance that an input had from its bound."""
-
-
-class Problem(eqx.Module):
-    """What an agent plans: how it moves, and what it would like. Stages differ by their parameters alone."""
-
-    def advance(self, x: Array, u: Array, stage: Any) -> Array:
-        """The state one step later."""
-        raise NotImplementedError
-
-    def residual(self, x: Array, u: Array, stage: Any) -> tuple[Array, Array]:
-        """What a stage costs: residuals and their weights."""
-        raise NotImplementedError
-
-    def final(self, x: Array, stage: Any) -> tuple[Array, Array]:
-        """What the last state costs: residuals and their weights."""
-        raise NotImplementedError
-
-    def moved(self, x: Array, d: Array) -> Array:
-        """A state moved by a tangent vector."""
-        return x + d
-
-    def between(self, x: Array, y: Array) -> Array:
-        """The tangent vector from x to y, to first order."""
-        return y - x
-
-    def tangents(self, x: Array) -> int:
-        """Length of a tangent vector."""
-        return x.shape[-1]
 
 
 class Plan(eqx.Module):
@@ -89,43 +64,6 @@ class Plan(eqx.Module):
         )
 
 
-class Bounds(eqx.Module):
-    """Of the inputs, and how soft they are."""
-
-    low: Float[Array, "..."]  # (nu)
-    high: Float[Array, "..."]  # (nu)
-    barrier: Float[Array, "..."]
-    """Weight of the logarithmic barrier: the cost that bounds are smoothed by."""
-
-    def inside(self, u: Array) -> Array:
-        """Inputs at least a thousandth of the range away from the bounds."""
-        margin = 1e-3 * (self.high - self.low)
-        return jnp.clip(u, self.low + margin, self.high - margin)
-
-    def cost(self, u: Array) -> Array:
-        """Of the barrier."""
-        return -self.barrier * jnp.sum(jnp.log(u - self.low) + jnp.log(self.high - u))
-
-
-def rolled(problem: Problem, start: Array, inputs: Array, stages: Any) -> Array:
-    """The states that inputs lead to, (N+1, nx)."""
-
-    def step(x: Array, now: Any) -> tuple[Array, Array]:
-        after = problem.advance(x, *now)
-        return after, after
-
-    _, states = jax.lax.scan(step, start, (inputs, jax.tree.map(lambda leaf: leaf[:-1], stages)))
-    return jnp.concatenate([start[None], states])
-
-
-def total_cost(problem: Problem, bounds: Bounds, states: Array, inputs: Array, stages: Any) -> Array:
-    """Of a plan, barrier included."""
-    before, last = _parted(stages)
-    r, w = jax.vmap(problem.residual)(states[:-1], inputs, before)
-    end, weight = problem.final(states[-1], last)
-    return 0.5 * (jnp.sum(w * r * r) + jnp.sum(weight * end * end)) + bounds.cost(inputs)
-
-
 @partial(jax.named_call, name="optimal_control")
 def solve(problem: Problem, bounds: Bounds, start: Array, stages: Any, guess: Plan, turns: int) -> Plan:
     """The best plan found from `start` in so many turns.
@@ -137,7 +75,16 @@ def solve(problem: Problem, bounds: Bounds, start: Array, stages: Any, guess: Pl
         stages: Parameters of every stage and of the end, N + 1 in front of every leaf.
         guess: A plan to begin from: its inputs are rolled out from `start`.
         turns: How many linear-quadratic problems are solved, no more and no less.
+
+    Derivatives are those of the optimum (`skyrig.control.mpc.optimality`), not of the search.
     """
+    held = jax.lax.stop_gradient((problem, bounds, start, stages, guess))
+    plan = jax.lax.stop_gradient(_found(*held, turns))
+    states, inputs = settled(problem, bounds, start, stages, plan.states, plan.inputs)
+    return eqx.tree_at(lambda it: (it.states, it.inputs), plan, (states, inputs))
+
+
+def _found(problem: Problem, bounds: Bounds, start: Array, stages: Any, guess: Plan, turns: int) -> Plan:
     inputs = bounds.inside(guess.inputs)
     states = rolled(problem, start, inputs, stages)
     begun = eqx.tree_at(lambda it: (it.states, it.inputs), guess, (states, inputs))
@@ -149,11 +96,6 @@ def solve(problem: Problem, bounds: Bounds, start: Array, stages: Any, guess: Pl
 
     (plan, _), _ = jax.lax.scan(turn, (begun, cost), None, length=turns)
     return plan
-
-
-def _parted(stages: Any) -> tuple[Any, Any]:
-    """Parameters of the stages, and of the end."""
-    return jax.tree.map(lambda leaf: leaf[:-1], stages), jax.tree.map(lambda leaf: leaf[-1], stages)
 
 
 def _turn(problem: Problem, bounds: Bounds, stages: Any, plan: Plan, cost: Array) -> tuple[Plan, Array]:
@@ -181,7 +123,7 @@ def _turn(problem: Problem, bounds: Bounds, stages: Any, plan: Plan, cost: Array
 
 def _direction(problem: Problem, bounds: Bounds, stages: Any, plan: Plan) -> tuple[Array, Array]:
     """Newton's step for the inputs: feedback of the state's change, and what to add."""
-    before, last = _parted(stages)
+    before, last = parted(stages)
     a, b, cost = jax.vmap(partial(_linear, problem))(plan.states[:-1], plan.inputs, before)
     hxx, hux, huu, gx, gu = cost
     low, high = plan.inputs - bounds.low, bounds.high - plan.inputs
@@ -241,7 +183,7 @@ def _taken(
         after = problem.advance(x, u, stage)
         return after, (after, u)
 
-    before, _ = _parted(stages)
+    before, _ = parted(stages)
     begin = plan.states[0]
     rows = (plan.states[:-1], plan.inputs, feedback, forward, near, far, before)
     _, (states, inputs) = jax.lax.scan(step, begin, rows)

@@ -20,7 +20,8 @@ from jaxtyping import Array, Bool, Float
 
 from skyrig.control.mpc.agents import Aim, Load, LoadStage, Vehicle, VehicleStage
 from skyrig.control.mpc.joint import Joint, JointStage
-from skyrig.control.mpc.solver import Bounds, Plan, solve
+from skyrig.control.mpc.problem import Bounds
+from skyrig.control.mpc.solver import Plan, solve
 
 ORDERS = ("serial", "parallel", "central")
 
@@ -63,6 +64,7 @@ class Team(eqx.Module):
     """Of the vehicles' inputs, n in front."""
     tensions: Bounds
     obstacles: Float[Array, "..."]  # (k, 3)
+    """x, y and radius of each (m)."""
     sweeps: int = eqx.field(static=True)
     turns: int = eqx.field(static=True)
     """Of every agent in a sweep."""
@@ -133,7 +135,8 @@ class Team(eqx.Module):
 
     def _load(self, start: Array, aim: Aim, plans: Plans, known: Array) -> Plan:
         hooks = jax.vmap(lambda own, states: jax.vmap(own.upper_end)(states))(self.vehicles, known)
-        stages = LoadStage(aim, jnp.moveaxis(hooks, 0, 1))
+        fixed = jnp.broadcast_to(self.obstacles, (hooks.shape[1], *self.obstacles.shape))
+        stages = LoadStage(aim, jnp.moveaxis(hooks, 0, 1), fixed)
         return solve(self.load, self.tensions, start, stages, plans.load, self.turns)
 
     def _together(
@@ -195,6 +198,7 @@ def _unless(deaf: Array, new: Array, old: Array) -> Array:
 
 def _change(before: Plans, vehicles: Plan, load: Plan) -> Array:
     """Largest over agents of the mean over the horizon of how far states or inputs moved in a sweep."""
+    before, vehicles, load = jax.lax.stop_gradient((before, vehicles, load))
 
     def moved(new: Array, old: Array) -> Array:
         return jnp.max(jnp.mean(jnp.sqrt(jnp.sum((new - old) ** 2, -1)), -1))

@@ -58,8 +58,10 @@ class Smooth(NamedTuple):
     """Whether it was not smooth after all: a segment let go, arrived, or turned too fast."""
 
 
-def smooth(rig: ElasticParameters, state: ElasticState, loads: LoadsAt, dt: Array) -> Smooth:
-    """A step of `dt` (s)."""
+def smooth(
+    rig: ElasticParameters, state: ElasticState, loads: LoadsAt, dt: Array, share_of_gain: Any = 1.0
+) -> Smooth:
+    """A step of `dt` (s), which is smooth if it gains at most this share of `MOST_GAIN`."""
     start = velocities(state)
     none = jax.tree.map(jnp.zeros_like, start)
     span = fence(spans(fence(course_now(rig, state))))
@@ -105,11 +107,11 @@ def smooth(rig: ElasticParameters, state: ElasticState, loads: LoadsAt, dt: Arra
 
     nought = jnp.zeros_like(rig.like(state))
     carry = (none, first, start, jnp.maximum(tension, 0.0), begin.wrenches, nought, nought, nought, none)
-    (_, _, velocity, _, _, push, work, swing, moved), _ = jax.lax.scan(stage, carry, shares)
+    (_, _, velocity, _, _, push, work, swing, moved), _ = jax.lax.scan(jax.checkpoint(stage), carry, shares)
     end = arrived(state, moved, velocity, dt)
-    given = still((rig, state, end, dt))
+    given, most = still((rig, state, end, dt)), MOST_GAIN * share_of_gain
     fast = swing * (given[3] / still(now.rest).min(0)) ** 2 > MOST_SWING**2
-    rough = (push < -PUSH) | fast | _changes(*given, pulling) | _gains(*given[:3], work, solids)
+    rough = (push < -PUSH) | fast | _changes(*given, pulling) | _gains(*given[:3], work, solids, most)
     if solids:
         rough = rough | _lifts(*given, solids, standing)
     return Smooth(end, rough)
@@ -133,16 +135,18 @@ def _lifts(
 
 
 def _gains(
-    rig: ElasticParameters, start: ElasticState, end: ElasticState, work: Array, solids: Solids
+    rig: ElasticParameters, start: ElasticState, end: ElasticState, work: Array, solids: Solids, share: Any
 ) -> Array:
-    """Whether a step made energy out of nothing; reeling does work of its own, and is not looked at."""
+    """Whether a step made more than this share of its energy out of nothing.
+
+    Reeling does work of its own, and is not looked at.
+    """
     if rig.winch is not None:
         return jnp.zeros(work.shape, bool)
     before, after = energy(rig, start, solids), energy(rig, end, solids)
     rounding = 8 * jnp.finfo(work.dtype).eps * (before.gross + jnp.abs(work))
     lively = jnp.maximum(before.kinetic + before.stored, after.kinetic + after.stored)
-    most = MOST_GAIN * lively + rounding
-    return after.total - before.total - work > most
+    return after.total - before.total - work > share * lively + rounding
 
 
 def _ahead(loads: LoadsAt, share: Array, begin: Loads, there: ElasticState) -> Any:

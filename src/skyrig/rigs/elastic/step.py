@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool
+from jaxtyping import Array, Bool, Float
 
 from skyrig.rigs.elastic.parameters import ElasticParameters, ElasticState
 from skyrig.rigs.elastic.rough import rough
 from skyrig.rigs.elastic.smooth import LoadsAt, smooth
+
+PART = 0.5
+"""How far a load that bounces on its cable may swing in a part of a step that is not smooth (rad)."""
+MOST_PARTS = 16
+"""Into which such a step is cut at most."""
 
 
 def step(
@@ -16,7 +23,7 @@ def step(
 ) -> tuple[ElasticState, Bool[Array, "*batch"]]:
     """The state after `dt` (s), and whether it makes no sense; a step of no length changes nothing.
 
-    The rough step stands behind a branch that is taken only if some flight of the batch needs it.
+    What is not smooth stands behind a branch that is taken only if some flight of the batch needs it.
     """
     moves = dt > 0
     span = jnp.where(moves, dt, 1e-3)
@@ -24,12 +31,55 @@ def step(
     lanes = moves & jax.lax.stop_gradient(tried.rough | ~_sound(tried.state))
 
     def again(_: None) -> ElasticState:
-        other = rough(rig, state, loads, span, lanes).state
-        return jax.tree.map(lambda a, b: jnp.where(lanes, a, b), other, tried.state)
+        return _chosen(lanes, _in_parts(rig, state, loads, span, lanes), tried.state)
 
     end = jax.lax.cond(lanes.any(), again, lambda _: tried.state, None)
-    end = jax.tree.map(lambda a, b: jnp.where(moves, a, b), end, state)
+    end = _chosen(moves, end, state)
     return end, ~_sound(end)
+
+
+def _in_parts(
+    rig: ElasticParameters, state: ElasticState, loads: LoadsAt, dt: Array, lanes: Bool[Array, "*batch"]
+) -> ElasticState:
+    """A step of `dt` (s) for the flights in `lanes`, in parts that are smooth or rough each by itself.
+
+    A bounce on a stiff cable that lasts less than a step is so seen as it would be with shorter steps; where
+    the cables are too soft for that, there is but one part.
+    """
+    count = jnp.clip(jnp.ceil(dt * bounce_rate(rig, state) / PART), 1, MOST_PARTS)
+    count = jax.lax.stop_gradient(count)
+
+    def part(state: ElasticState, number: Array) -> tuple[ElasticState, None]:
+        due = lanes & (number < count)
+
+        def acting(share: Any, there: ElasticState) -> Any:
+            return loads((number + share) / count, there)
+
+        def go(state: ElasticState) -> ElasticState:
+            tried = smooth(rig, state, acting, dt / count, 1 / count)
+            hard = due & jax.lax.stop_gradient(tried.rough | ~_sound(tried.state))
+
+            def roughly(_: None) -> ElasticState:
+                return _chosen(hard, rough(rig, state, acting, dt / count, hard).state, tried.state)
+
+            end = jax.lax.cond(hard.any(), roughly, lambda _: tried.state, None)
+            return _chosen(due, end, state)
+
+        return jax.lax.cond(due.any(), go, lambda same: same, state), None
+
+    numbers = jnp.arange(MOST_PARTS, dtype=count.dtype)
+    return jax.lax.scan(jax.checkpoint(part), state, numbers)[0]
+
+
+def bounce_rate(rig: ElasticParameters, state: ElasticState) -> Float[Array, "*batch"]:
+    """Natural frequency of payload and vehicle on the cable between them, the highest of all (rad/s)."""
+    softness = 1 / rig.mass + 1 / rig.payload_mass
+    return jnp.sqrt((rig.axial / state.length * softness).max(0))
+
+
+def _chosen(lanes: Array, new: Any, old: Any) -> Any:
+    """`new` for the flights in `lanes`, `old` for the others."""
+    return jax.tree.map(lambda a, b: jnp.where(lanes, a, b), new, old)
 
 
 def _sound(state: ElasticState) -> Bool[Array, "*batch"]:

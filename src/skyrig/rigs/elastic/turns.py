@@ -14,10 +14,16 @@ from skyrig.algebra import cross, dot, multiply, normalised
 
 def exponential(turn: Array) -> Array:
     """The unit quaternion of a turn well below pi (rad), by its series."""
+    scalar, vector = _parts(turn)
+    return jnp.concatenate([scalar[None], vector])
+
+
+def _parts(turn: Array) -> tuple[Array, Array]:
+    """Scalar and vector of that quaternion."""
     half = dot(turn, turn) / 4
     cosine = 1 - half / 2 * (1 - half / 12 * (1 - half / 30))
     sine = 0.5 * (1 - half / 6 * (1 - half / 20 * (1 - half / 42)))
-    return jnp.concatenate([cosine[None], sine * turn])
+    return cosine, sine * turn
 
 
 def turned(attitude: Array, turn: Array) -> Array:
@@ -32,8 +38,8 @@ def settled(attitude: Array, turn: Array) -> Array:
 
 def rotate(turn: Array, vector: Array, sign: float = 1.0) -> Array:
     """exp(sign turn) applied to a vector."""
-    quaternion = exponential(turn)
-    w, axis = quaternion[0], sign * quaternion[1:]
+    w, axis = _parts(turn)
+    axis = sign * axis
     first = cross(axis, vector)
     return vector + 2 * (w * first + cross(axis, first))
 

@@ -14,6 +14,7 @@ from skyrig import algebra
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.gripper import contact
 from skyrig.rigs.gripper.contact import Pose
+from skyrig.rigs.gripper.events import grasp_events
 from skyrig.rigs.gripper.momentum import Push, Speed, kinetic_energy
 from skyrig.rigs.gripper.parameters import (
     GripperMotion,
@@ -38,7 +39,7 @@ class GripperDynamics(GripperParameters):
         """The rig's own step, asked for by the integrator `own`; loads are held over it."""
         acting = loads(0.0, state)
         run: Any = one_by_one(self, _step, dt.ndim)
-        return run(self, state, _outside(acting, state), dt)
+        return run(self, state, outside(acting, state), dt)
 
     def derivative(self, t: ArrayLike, state: GripperState, loads: Loads) -> GripperMotion:
         """Not known: contacts are too stiff for any step but the rig's own."""
@@ -83,7 +84,11 @@ class GripperDynamics(GripperParameters):
         """Of tendons, fingers, and the torque that eq. 22 speaks of."""
         batch = self.like(state).ndim
         run: Any = one_by_one(self, _signals, batch)
-        return run(self, state, _outside(loads, state), self.like(state))
+        return run(self, state, outside(loads, state), self.like(state))
+
+    def happened(self, times: Any, told: dict[str, Any]) -> list[Any]:
+        """Touch, grasped, lifted, released, dropped."""
+        return grasp_events(times, told)
 
     def stored(self, state: GripperState) -> Float[Array, "*batch"]:
         """Energy in fingers, tendons and contacts (J)."""
@@ -132,7 +137,7 @@ def speed_of(state: GripperState) -> Speed:
     )
 
 
-def _outside(loads: Loads, state: GripperState) -> Push:
+def outside(loads: Loads, state: GripperState) -> Push:
     """What acts from outside, world frame."""
     craft = state.motion.vehicles
     turn = algebra.rotation_matrix(craft.attitude)
@@ -198,16 +203,8 @@ def _signals(rig: GripperDynamics, state: GripperState, push: Push, like: Array)
     pull = energy.tension(finger, energy.tendons(finger, nodes, tendon_lengths(rig, state.mode)))
     tip = jnp.einsum("a,fai->fi", finger.tip, nodes[:, -1, -finger.face :])
     rim = edges(finger, _blocks(rig, nodes))
-    down = jnp.array([0.0, 0.0, -1.0]) * rig.gravity
-    first = _first_moment(rig)
-    turning = jnp.cross(at.vehicle.turn[:, 2], down)
-    bound = first * jnp.sqrt((turning * turning).sum())
     torque = state.mode.torque
-    size = jnp.sqrt((torque * torque).sum())
-    # what is below a thousandth of the fingers' own weight on their own lever is no torque at all
-    small = 1e-3 * first * rig.gravity
-    agrees = ((torque * turning).sum() >= 0) | (size < small)
-    assumed = (at.vehicle.turn[2, 2] >= 0) & (size <= bound + small) & agrees
+    bound, assumed = assumptions(_first_moment(rig), rig.gravity, at.vehicle.turn[:, 2], torque)
     press, stands = state.mode.held.force.sum((1, 2)), state.mode.stood.force.sum()
     loops = jnp.stack([_loop(rim, 0, 1), _loop(rim, 2, 3)], 1)  # fingers, two, points, xyz
     return {
@@ -222,6 +219,25 @@ def _signals(rig: GripperDynamics, state: GripperState, push: Push, like: Array)
         "gripper.assumed": assumed[None],
         "finger.nodes": loops.reshape(-1),
     }
+
+
+def assumptions(
+    first: Any, gravity: Any, axis: Float[Array, "3 *batch"], torque: Float[Array, "3 *batch"]
+) -> tuple[Array, Array]:
+    """What a rigid gripper's weight would turn the vehicle by (N m), and whether eq. 22 holds.
+
+    Args:
+        first: Mass of the fingers times how far it hangs below the vehicle (kg m).
+        gravity: m/s^2.
+        axis: The vehicle's own z axis, in the world.
+        torque: Of the fingers on the vehicle (N m, world).
+    """
+    turning = gravity * jnp.stack([-axis[1], axis[0], jnp.zeros_like(axis[0])])
+    bound, size = (first * algebra.dot(turning, turning) ** 0.5, algebra.dot(torque, torque) ** 0.5)
+    # what is below a thousandth of the fingers' own weight on their own lever is no torque at all
+    small = 1e-3 * first * gravity
+    agrees = (algebra.dot(torque, turning) >= 0) | (size < small)
+    return bound, (axis[2] >= 0) & (size <= bound + small) & agrees
 
 
 def _blocks(rig: GripperDynamics, nodes: Array) -> Array:

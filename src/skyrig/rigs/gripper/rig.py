@@ -9,6 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from skyrig import checks
 from skyrig.algebra import as_jax, rotation_matrix
@@ -30,8 +31,9 @@ ALONG = 3
 class SoftGripper(GripperDynamics):
     """A vehicle with soft fingers and an object to grasp; build one with `SoftGripper.build`."""
 
-    @staticmethod
+    @classmethod
     def build(
+        cls,
         vehicle: Any,
         payload: Any,
         design: FingerDesign | None = None,
@@ -72,9 +74,9 @@ class SoftGripper(GripperDynamics):
             inertia = 0.4 * mass * payload.shape.radius**2 * np.eye(3)
         else:
             inertia = passed(checks.inertia, "payload.inertia", payload.inertia)
-        skin, area = _skin(design)
+        skin, area = cls.skin_of(design)
         own = passed(checks.inertia, "vehicle.inertia", vehicle.inertia)
-        made = SoftGripper(
+        made = cls(
             mass=as_jax([passed(checks.positive, "vehicle.mass", vehicle.mass)]),
             inertia=as_jax(np.asarray(own)[:, :, None]),
             payload_mass=as_jax(mass),
@@ -96,11 +98,7 @@ class SoftGripper(GripperDynamics):
         """A start with vehicle and object as given, the fingers hanging at rest with straight tendons."""
         craft, thing = bodies["vehicles"], bodies["payload"]
         ring = self.fingers
-        turn = rotation_matrix(craft.attitude[:, 0])
-        hung = _hung(ring, turn, self.gravity)
-        place = in_body(ring, hung[:, 1:]) @ turn.T
-        spin = turn @ craft.rate[:, 0]
-        drift = craft.velocity[:, 0] + jnp.cross(spin, place)
+        nodes, drift = self.hung(craft)
         points = (ring.place.shape[0], *self.area.shape)
         mode = GripperMode(
             as_jax(np.asarray(ring.straight).reshape(-1)),
@@ -109,8 +107,19 @@ class SoftGripper(GripperDynamics):
             no_grip((self.solid.corners.shape[0],)),
             jnp.zeros(3),
         )
-        motion = GripperMotion(craft, thing, craft.position[:, 0] + place, drift)
-        return GripperState(motion, mode)
+        return GripperState(GripperMotion(craft, thing, nodes, drift), mode)
+
+    @staticmethod
+    def skin_of(design: FingerDesign) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of a slice's nodes in the points of its skin, and the areas these stand for (m^2)."""
+        return _skin(design)
+
+    def hung(self, craft: Bodies) -> tuple[Array, Array]:
+        """The fingers' nodes and their velocities, at rest below a vehicle."""
+        turn = rotation_matrix(craft.attitude[:, 0])
+        place = in_body(self.fingers, _hung(self.fingers, turn, self.gravity)[:, 1:]) @ turn.T
+        drift = craft.velocity[:, 0] + jnp.cross(turn @ craft.rate[:, 0], place)
+        return craft.position[:, 0] + place, drift
 
     def shifted(self, state: GripperState, bodies: dict[str, Bodies]) -> GripperState:
         """`state` with vehicle and object elsewhere; the fingers go along, anchors are let go."""

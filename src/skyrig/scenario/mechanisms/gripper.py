@@ -34,7 +34,7 @@ class FingerSpec(Part, frozen=True, kw_only=True):
     tendon_stiffness: Annotated[
         float, unit("N/m", "Half of a tendon's pull over its stretch", gt=0, le=1e6)
     ] = 1e3
-    elements: Annotated[str, unit("", "H20, H27, H8 or T4; see docs/soft.md")] = "H20"
+    elements: Annotated[str, unit("", "H20, H27, H8, T4, or rod: reduced")] = "H20"
     slices: Annotated[int, unit("", "Elements along the finger", ge=1, le=100)] = 6
     cells: Annotated[int, unit("", "Elements along a side of its cross-section", ge=1, le=8)] = 1
 
@@ -59,7 +59,7 @@ class GripperRig(Mechanism, frozen=True, kw_only=True, tag="gripper"):
     ground_stiffness: Annotated[float, unit("N/m", "Of each corner of the object", gt=0, le=1e7)] = 2e3
     floor: Annotated[float, unit("m", "Height of the ground, or of the table's top")] = 0.0
 
-    words: ClassVar[str] = "with a soft gripper"
+    words: ClassVar[str] = "held by a soft gripper"
     steps_itself: ClassVar[bool] = True
 
     def parts(self, at: Place) -> GripperParts:
@@ -80,7 +80,14 @@ class GripperParts(RigParts):
         from skyrig.soft.design import FingerDesign
 
         said = self.said.finger
-        return FingerDesign(**{name: getattr(said, name) for name in said.__struct_fields__})
+        values: dict[str, Any] = {name: getattr(said, name) for name in said.__struct_fields__}
+        values["elements"] = "H20" if self.reduced else said.elements
+        return FingerDesign(**values)
+
+    @property
+    def reduced(self) -> bool:
+        """Whether fingers fly as rods; where tendons bring them is planned with elements all the same."""
+        return self.said.finger.elements == "rod"
 
     def ring(self) -> dict[str, Any]:
         """How the fingers stand."""
@@ -113,14 +120,13 @@ class GripperParts(RigParts):
 
     def build(self) -> SoftGripper:
         """The rig."""
-        from skyrig.rigs.gripper import SoftGripper
+        from skyrig.rigs.gripper import RodGripper, SoftGripper
 
+        kind = RodGripper if self.reduced else SoftGripper
         names = ("friction", "ground_friction", "contact_stiffness", "ground_stiffness", "floor")
         more = {name: getattr(self.said, name) for name in names}
         more["contact_stiffness"] *= 1e4  # a square metre has as many square centimetres
-        return SoftGripper.build(
-            self.airframes[0], self.loads["payload"][0], self.design(), **self.ring(), **more
-        )
+        return kind.build(self.airframes[0], self.loads["payload"][0], self.design(), **self.ring(), **more)
 
     def check_start(self, start: Any, where: str) -> None:
         """Vehicle and object are both placed, or the reference places them."""

@@ -1,0 +1,319 @@
+"""A gripper whose fingers are rods (`elements: rod`): cheap explicit sub-steps, whole batches at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Array, Bool, Float
+
+from skyrig import algebra
+from skyrig.algebra import apply, apply_transposed, cross, dot
+from skyrig.rigs.bodies import Bodies
+from skyrig.rigs.gripper.dynamics import assumptions, outside
+from skyrig.rigs.gripper.momentum import Push
+from skyrig.rigs.gripper.moving import (
+    Moving,
+    advanced,
+    as_bodies,
+    free,
+    inverse,
+    packed,
+    rigid,
+    turned,
+    unpacked,
+)
+from skyrig.rigs.gripper.parameters import Grip, GripperMode, GripperMotion, GripperState
+from skyrig.rigs.gripper.rig import SoftGripper
+from skyrig.rigs.gripper.skin import LATE, Body, Stuck, gap, on_ground, on_object, standing, wide
+from skyrig.rigs.protocol import Loads
+from skyrig.soft import rod as rods
+from skyrig.soft.mesh import FingerDesign
+from skyrig.soft.rod import Nodes, Rod
+
+ROWS = tuple((row, 1.0, y) for row in (0.5, 1.0) for y in (-1.0, 0.0, 1.0)) + ((1.0, -1.0, 0.0),)
+"""Points of the skin of a segment: how far along it, and where in the cross-section, in half widths."""
+HANGING = 1.0
+"""How long fingers may swing before a flight, to hang at rest (s)."""
+
+
+class RodGripper(SoftGripper):
+    """A vehicle with fingers that are rods; `motion.nodes` has a place and two directors a node."""
+
+    @classmethod
+    def build(cls, *parts: Any, **named: Any) -> RodGripper:
+        """As `SoftGripper.build`; a design's elements are not asked for."""
+        made = super().build(*parts, **named)
+        assert isinstance(made, RodGripper)
+        return made
+
+    @staticmethod
+    def skin_of(design: FingerDesign) -> tuple[np.ndarray, np.ndarray]:
+        """No weights, and the areas that the points of `ROWS` stand for (m^2)."""
+        share = np.array([0.25, 0.5, 0.25, 0.25, 0.5, 0.25, 2.0]) / 2
+        return np.zeros((len(ROWS), 0)), np.tile(
+            design.width * design.length / design.slices * share, (design.slices, 1)
+        )
+
+    def hung(self, craft: Bodies) -> tuple[Array, Array]:
+        """The fingers' nodes and their velocities, at rest below a vehicle."""
+        turn = algebra.rotation_matrix(craft.attitude[:, 0])
+        base = self._bases(jnp.zeros(3), turn)
+        at = rods.straight(self.rod, base.place[:, 0], self._frames(turn), self.slices)
+        lengths = jnp.broadcast_to(self.fingers.finger.length, (4, self.count_fingers))
+        at = rods.settled(self.rod, at, lengths, self._down(at.place[:, 1:]), HANGING)
+        spin = wide(apply(turn, craft.rate[:, 0]), at.place)
+        drift = Nodes(
+            wide(craft.velocity[:, 0], at.place) + cross(spin, at.place),
+            *(cross(spin, leaf) for leaf in at[1:]),
+        )
+        at = at._replace(place=at.place + wide(craft.position[:, 0], at.place))
+        return packed(free(at)), packed(free(drift))
+
+    @property
+    def rod(self) -> Rod:
+        """Of every finger."""
+        return rods.rod(self.fingers.finger)
+
+    @property
+    def slices(self) -> int:
+        """Segments of a finger."""
+        return self.fingers.finger.rest.shape[0]
+
+    @property
+    def count_fingers(self) -> int:
+        """How many fingers."""
+        return self.fingers.place.shape[0]
+
+    def _frames(self, turn: Array) -> Float[Array, "3 3 fingers *batch"]:
+        """Of the fingers, in the world."""
+        own = jnp.moveaxis(self.fingers.turn, 0, 2)
+        return (turn[:, :, None, None] * own[None]).sum(1)
+
+    def _bases(self, place: Array, turn: Array) -> Nodes:
+        """The bases' nodes, (3, 1, fingers, *batch)."""
+        own, frames = jnp.moveaxis(self.fingers.place, 0, 1), self._frames(turn)
+        where = wide(place, own) + apply(turn[:, :, None], own)
+        return Nodes(where[:, None], frames[:, 0, None], frames[:, 1, None])
+
+    def _down(self, like: Array) -> Array:
+        """Gravity (m/s^2)."""
+        none = jnp.zeros_like(like[0])
+        return jnp.stack([none, none, none - self.gravity])
+
+    def _skin(self, at: Nodes) -> Float[Array, "3 points slices fingers *batch"]:
+        """Points of the skin from all nodes, bases included; linear, so that it serves for velocities too."""
+        upper, lower = (Nodes(*(leaf[:, rows] for leaf in at)) for rows in (np.s_[1:], np.s_[:-1]))
+        half = self.rod.half
+        mixed = {1.0: upper, 0.5: jax.tree.map(lambda a, b: (a + b) / 2, upper, lower)}
+        return jnp.stack(
+            [mixed[row].place + half * (x * mixed[row].inner + y * mixed[row].aside) for row, x, y in ROWS],
+            1,
+        )
+
+    def _whole(self, now: Moving) -> tuple[Nodes, Nodes]:
+        """All nodes and their velocities, those of the bases with the vehicle."""
+        base = self._bases(now.vehicle.place, now.vehicle.turn)
+        spin = wide(now.vehicle.rate, base.place)
+        arm = base.place - wide(now.vehicle.place, base.place)
+        swept = wide(now.vehicle.velocity, base.place) + cross(spin, arm)
+        going = Nodes(swept, cross(spin, base.inner), cross(spin, base.aside))
+        join = [jnp.concatenate(pair, 1) for pair in zip(base, now.at, strict=True)]
+        moves = [jnp.concatenate(pair, 1) for pair in zip(going, now.drift, strict=True)]
+        return Nodes(*join), Nodes(*moves)
+
+    def step(self, state: GripperState, loads: Any, dt: Array) -> tuple[GripperState, Bool[Array, "*batch"]]:
+        """As many sub-steps as the material, the tendons and the contacts need; loads are held over them."""
+        push = outside(loads(0.0, state), state)
+        begin = self.begun(state)
+        count = jnp.ceil(dt.max() / self._longest()).astype(int)
+        share = dt / count
+        tendons = self._tendons(state)
+
+        backs = inverse(self.inertia[:, :, 0]), inverse(self.payload_inertia)
+
+        def one(_: Any, now: Moving) -> Moving:
+            return self._sub_step(now, push, tendons, backs, share)
+
+        end = jax.lax.fori_loop(0, count, one, begin)
+        made = self._ended(state, end, count)
+        return made, ~jnp.isfinite(end.at.place.sum((0, 1, 2)) + end.object.place.sum(0))
+
+    def _tendons(self, state: GripperState) -> Float[Array, "4 fingers *batch"]:
+        """Lengths of all tendons (m)."""
+        pairs = state.mode.lengths.reshape((self.count_fingers, 2, *state.mode.lengths.shape[1:]))
+        return jnp.repeat(jnp.moveaxis(pairs, 1, 0), 2, axis=0)
+
+    def _longest(self) -> Array:
+        """The longest sub-step (s)."""
+        inner = self.area[:, : len(ROWS) - 1].sum(1).max(0)
+        return rods.longest(self.rod, self.contact_stiffness * inner, LATE)
+
+    def begun(self, state: GripperState) -> Moving:
+        """A flight before its first sub-step."""
+        motion, mode = state.motion, state.mode
+        inertia = self.inertia[:, :, 0]
+        held = Stuck(jnp.moveaxis(mode.held.anchor, (3, 2, 1, 0), (0, 1, 2, 3)), turned(mode.held.force))
+        stood = Stuck(jnp.moveaxis(mode.stood.anchor, 1, 0), mode.stood.force)
+        return Moving(
+            rigid(motion.vehicles, inertia),
+            rigid(motion.payload, self.payload_inertia),
+            unpacked(motion.nodes),
+            unpacked(motion.drift),
+            held,
+            stood,
+            jnp.zeros_like(held.force),
+            jnp.zeros_like(motion.vehicles.position[:, 0]),
+        )
+
+    def _sub_step(
+        self, now: Moving, push: Push, tendons: Array, backs: tuple[Array, Array], dt: Array
+    ) -> Moving:
+        """Forces where things are, then velocities, then places: momentum is kept to rounding."""
+        it = self.rod
+        at, drift = self._whole(now)
+        force, _ = rods.forces(it, at, drift, tendons)
+        points, back = jax.vjp(self._skin, at)
+        moves = self._skin(drift)
+        stiffness = (self.contact_stiffness * jnp.moveaxis(self.area, 0, 1))[:, :, None]
+        on_skin, held = on_object(self.solid, now.object, points, moves, now.held, stiffness, self.friction)
+        ground = on_ground(points, moves, stiffness, self.ground_friction, self.floor)
+        force = jax.tree.map(jnp.add, force, back(on_skin + ground)[0])
+        thing, stood = self._object_moved(now, points, on_skin, push, backs[1], dt)
+        mass, inertia = rods.masses(it, at.place.shape[1])
+        gain = Nodes(
+            force.place[:, 1:] / mass + self._down(now.at.place),
+            *(leaf[:, 1:] / inertia for leaf in force[1:]),
+        )
+        drift = jax.tree.map(lambda v, a: v + dt * a, now.drift, gain)
+        torque = jnp.zeros_like(now.torque)
+        arms = (at.place - wide(now.vehicle.place, at.place), at.inner, at.aside)
+        for arm, pull in zip(arms, force, strict=True):
+            torque = torque + cross(arm[:, 0], pull[:, 0]).sum(1)
+        weight = self.mass[0] * self._down(push.vehicle)
+        vehicle = advanced(
+            now.vehicle,
+            self.mass[0],
+            backs[0],
+            push.vehicle + weight + force.place[:, 0].sum(1),
+            push.vehicle_turn + torque,
+            dt,
+        )
+        moved = jax.tree.map(lambda x, v: x + dt * v, now.at, drift)
+        return Moving(vehicle, thing, moved, drift, held, stood, ground[2], now.torque + torque)
+
+    def _object_moved(
+        self, now: Moving, points: Array, on_skin: Array, push: Push, back: Array, dt: Array
+    ) -> tuple[Body, Stuck]:
+        """The object after a sub-step, and where its corners stick."""
+        thing = now.object
+        arm = self._corners(thing)
+        slides = wide(thing.velocity, arm) + cross(wide(thing.rate, arm), arm)
+        pushed, stood = standing(
+            arm + wide(thing.place, arm),
+            slides,
+            now.stood,
+            self.ground_stiffness,
+            self.ground_friction,
+            self.floor,
+        )
+        axes = (1, 2, 3)
+        force = push.object + self.payload_mass * self._down(push.object) - on_skin.sum(axes) + pushed.sum(1)
+        twist = push.object_turn - cross(points - wide(thing.place, points), on_skin).sum(axes)
+        twist = twist + cross(arm, pushed).sum(1)
+        moved = advanced(thing, self.payload_mass, back, force, twist, dt)
+        if self.solid.kind == "ball":  # its lowest point goes with its middle, not with its skin
+            rolled = dt * cross(wide(moved.rate, arm), arm)
+            stood = stood._replace(anchor=stood.anchor - rolled)
+        return moved, stood
+
+    def _corners(self, thing: Body) -> Float[Array, "3 corners *batch"]:
+        """What the object stands on, from its middle (m)."""
+        own = jnp.moveaxis(self.solid.corners, 1, 0)
+        if self.solid.kind == "ball":
+            none = jnp.zeros_like(thing.place[:1])
+            return jnp.stack([none, none, none - self.solid.size[0]])
+        return apply(thing.turn[:, :, None], own)
+
+    def _ended(self, state: GripperState, end: Moving, count: Array) -> GripperState:
+        mode = state.mode
+        held = Grip(jnp.moveaxis(end.held.anchor, (0, 1, 2, 3), (3, 2, 1, 0)), turned(end.held.force))
+        grazed = Grip(mode.grazed.anchor, turned(end.grazed))
+        stood = Grip(jnp.moveaxis(end.stood.anchor, 0, 1), end.stood.force)
+        return GripperState(
+            GripperMotion(
+                as_bodies(end.vehicle),
+                as_bodies(end.object),
+                packed(end.at),
+                packed(end.drift),
+            ),
+            GripperMode(mode.lengths, held, grazed, stood, end.torque / count),
+        )
+
+    def signals(self, t: ArrayLike, state: GripperState, loads: Loads) -> dict[str, Array]:
+        """Of tendons, fingers, and the torque that eq. 22 speaks of."""
+        it, now = self.rod, self.begun(state)
+        at, drift = self._whole(now)
+        _, pull = rods.forces(it, at, drift, self._tendons(state))
+        tip, place = at.place[:, -1], now.object.place
+        own = apply_transposed(now.object.turn[:, :, None], tip - wide(place, tip))
+        press, stands = now.held.force.sum((0, 1)), now.stood.force.sum(0)
+        rim = [
+            at.place + it.half * (x * at.inner + y * at.aside)
+            for x, y in ((1, 1), (-1, 1), (-1, -1), (1, -1))
+        ]
+        loops = [jnp.concatenate([rim[a][:, 1:], rim[b][:, :0:-1]], 1) for a, b in ((0, 1), (2, 3))]
+        edges = jnp.stack(loops)  # two, xyz, points, fingers
+        pairs = pull.reshape((2, 2, *pull.shape[1:])).sum(1)
+        first = self.count_fingers * it.slice_mass * self.slices * (it.segment * self.slices / 2)
+        first = first - self.count_fingers * it.slice_mass * self.slices * self.fingers.place[0, 2]
+        bound, assumed = assumptions(first, self.gravity, now.vehicle.turn[:, 2], state.mode.torque)
+        return {
+            "tendon.tension": jnp.moveaxis(pairs, 0, 1).reshape(state.mode.lengths.shape),
+            "tendon.length": state.mode.lengths,
+            "fingertip.gap": gap(self.solid, own)[0],
+            "finger.force": press,
+            "ground.force": stands[None],
+            "object.held": (((press > 0).sum(0) >= 2) & (stands <= 0))[None],
+            "gripper.torque": state.mode.torque,
+            "gripper.bound": bound[None],
+            "gripper.assumed": assumed[None],
+            "finger.nodes": jnp.moveaxis(edges, (3, 0, 2, 1), (0, 1, 2, 3)).reshape((-1, *pull.shape[2:])),
+        }
+
+    def stored(self, state: GripperState) -> Float[Array, "*batch"]:
+        """Energy in fingers, tendons and contacts (J)."""
+        now = self.begun(state)
+        at, _ = self._whole(now)
+        skin = (self.contact_stiffness * jnp.moveaxis(self.area, 0, 1))[:, :, None]
+        pressed = (now.held.force**2 / skin).sum((0, 1, 2)) + (now.grazed**2 / skin).sum((0, 1, 2))
+        stood = (now.stood.force**2).sum(0) / self.ground_stiffness
+        return rods.stored(self.rod, at, self._tendons(state)) + (pressed + stood) / 2
+
+    def energy(self, state: GripperState) -> Float[Array, "*batch"]:
+        """Of motion, fingers, tendons and contacts, without weight (J)."""
+        now = self.begun(state)
+        mass, inertia = rods.masses(self.rod, now.at.place.shape[1] + 1)
+        total = (mass * dot(now.drift.place, now.drift.place)).sum((0, 1))
+        for leaf in now.drift[1:]:
+            total = total + (inertia * dot(leaf, leaf)).sum((0, 1))
+        for each, weight in ((now.vehicle, self.mass[0]), (now.object, self.payload_mass)):
+            total = total + weight * dot(each.velocity, each.velocity) + dot(each.spin, each.rate)
+        return self.stored(state) + total / 2
+
+    def momenta(self, state: GripperState) -> Float[Array, "6 *batch"]:
+        """Of everything together: momentum (N s), and angular momentum about the origin (N m s)."""
+        now = self.begun(state)
+        mass, inertia = rods.masses(self.rod, now.at.place.shape[1] + 1)
+        push = mass * now.drift.place
+        turn = cross(now.at.place, push)
+        for arm, leaf in zip(now.at[1:], now.drift[1:], strict=True):
+            turn = turn + inertia * cross(arm, leaf)
+        push, turn = push.sum((1, 2)), turn.sum((1, 2))
+        for each, weight in ((now.vehicle, self.mass[0]), (now.object, self.payload_mass)):
+            push = push + weight * each.velocity
+            turn = turn + cross(each.place, weight * each.velocity) + each.spin
+        return jnp.concatenate([push, turn])

@@ -1,0 +1,218 @@
+"""Weights of plans learned through the closed loop: networks trained on short flights."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from skyrig import checks
+from skyrig.control.mpc.distributed import DistributedMpc
+from skyrig.control.mpc.elastic_flight import Lesson, flown
+from skyrig.control.mpc.policy import Policy
+from skyrig.errors import FlightDiverged, InputError
+from skyrig.runs.closed import named_controller
+from skyrig.runs.flying import fly
+from skyrig.runs.tuning import usual
+from skyrig.scenario import Scenario
+from skyrig.scenario.build import Built
+from skyrig.scenario.vary import Distribution, varied
+
+PLACE, SPEED, PUSH = 0.05, 0.1, 0.3
+"""Standard deviations of what a short flight begins with, along each axis: of the team's place (m) and
+velocity (m/s), and of the load's acceleration that nobody planned (m/s^2)."""
+QUICK: Any = {"xla_backend_optimization_level": 0}
+"""Derivatives compile several times faster, and run a few times slower."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A whole flight of the scenario's own rig that nothing was learned from."""
+
+    changes: dict[str, Any]
+    """What makes it differ from the scenario."""
+    position_rmse: Mapping[str, float]
+    """m, by who flew it: 'hand-tuned', 'learned' and others that were asked for."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What learning found."""
+
+    policy: Policy
+    history: np.ndarray
+    """(steps + 1, starts): cost of the short flights in terms of the hand-tuned weights' one."""
+    chosen: tuple[int, int]
+    """Step and start of the networks that were kept."""
+    trials: tuple[Trial, ...]
+
+    def improvement(self, whose: str = "hand-tuned") -> float:
+        """By how much the position errors of all trials together are below that one's (1 is all of it)."""
+        pairs = np.array([[it.position_rmse[whose], it.position_rmse["learned"]] for it in self.trials])
+        before, after = np.sqrt((pairs**2).mean(axis=0))
+        return float(1 - after / before)
+
+
+def learn_weights(
+    scenario: Scenario,
+    *,
+    vary: Mapping[str, str | Distribution] | None = None,
+    flights: int = 4,
+    seconds: float = 1.0,
+    starts: int = 1,
+    iterations: int = 30,
+    rate: float = 0.1,
+    held_out: int = 4,
+    seed: int = 0,
+    progress: Callable[[int, np.ndarray], None] | None = None,
+) -> Learned:
+    """Networks that say the weights of a team's plans, trained through the closed loop.
+
+    Short flights begin somewhere along the scenario's reference, a little off it and pushed by what nobody
+    planned. Their mean cost is lowered by Adam; derivatives go backwards through bodies, cables, messages and
+    every plan at its solution. The scenario's own weights are the hand-tuned ones: the networks' weights lie
+    between nothing and twice theirs, and begin spread about them.
+
+    Args:
+        scenario: What to fly; its controller must be mpc-distributed or mpc-central.
+        vary: What flights differ by, see `skyrig.scenario.vary`; if left out, the numbers of the reference by
+            15 %.
+        flights: How many short flights to learn from.
+        seconds: How long each is.
+        starts: How many networks to train, from different random beginnings; the best one is kept.
+        iterations: Steps of gradient descent.
+        rate: Length of a step.
+        held_out: How many whole flights, of scenarios not learned from, to judge by.
+        seed: Of all that is drawn.
+        progress: Called after each step with its number and every start's cost, the hand-tuned one's being 1.
+    """
+    for name, value, least in (
+        ("flights", flights, 1),
+        ("starts", starts, 1),
+        ("iterations", iterations, 1),
+        ("held_out", held_out, 0),
+    ):
+        if value < least:
+            raise InputError(f"{name} must be at least {least}, not {value}.")
+    checks.positive("rate", rate)
+    checks.positive("seconds", seconds)
+    rows = varied(scenario, usual(scenario) if vary is None else vary, flights + held_out, seed)
+    each = [scenario.with_overrides(row) for row in rows]
+    controller = planner(scenario.build())
+    rng = np.random.default_rng(seed)
+    lessons = [lesson(controller, it.build(), seconds, rng) for it in each[:flights]]
+    policies, history = _descended(controller, lessons, starts, iterations, rate, seed, progress)
+    step, start = np.unravel_index(int(np.nanargmin(history)), history.shape)
+    policy = jax.tree.map(lambda leaf: leaf[start], policies[step])
+    hand = Policy.constant(*controller.weights)
+    trials = [
+        Trial(row, {"hand-tuned": _error(it, hand), "learned": _error(it, policy)})
+        for row, it in zip(rows[flights:], each[flights:], strict=True)
+    ]
+    return Learned(policy, history, (int(step), int(start)), tuple(trials))
+
+
+def planner(built: Built) -> DistributedMpc:
+    """The scenario's controller, if it is one that plans."""
+    controller = named_controller(built)
+    if not isinstance(controller, DistributedMpc):
+        raise InputError(
+            f"{built.scenario.where}: controller.name must be mpc-distributed or mpc-central for its weights "
+            f"to be learned, not {built.controller.name!r}."
+        )
+    return controller
+
+
+def with_policy(built: Built, policy: Policy) -> DistributedMpc:
+    """The scenario's controller with its weights from networks."""
+    controller = planner(built)
+    own, load = policy.vehicle_unit.shape, policy.load_unit.shape
+    count = controller.mass.shape[0]
+    if own != (count, 28) or load != (24 + count,):
+        raise InputError(
+            f"{built.scenario.where}: rig.vehicles.count must be {own[0]}, that of the networks, not {count}."
+        )
+    return dataclasses.replace(controller, policy=policy.normalised())
+
+
+def lesson(controller: DistributedMpc, built: Built, seconds: float, rng: np.random.Generator) -> Lesson:
+    """A short flight that begins somewhere along a scenario's reference, a little off it."""
+    period = float(controller.period)
+    count = max(round(seconds / period), 2)
+    ahead = controller.horizon * controller.stride
+    latest = max(built.duration - (count + ahead) * period, 0.0)
+    times = period * np.round(rng.uniform(0, latest) / period) + period * np.arange(count + ahead + 1)
+    wanted = jax.tree.map(
+        lambda leaf: jnp.asarray(np.asarray(leaf)[:count]), controller.prepare(built.reference.sample(times))
+    )
+    off = np.zeros(13)
+    off[:3], off[3:6] = rng.normal(0, PLACE, 3), rng.normal(0, SPEED, 3)
+    return Lesson(
+        wanted.vehicles[0, 0].T + off, wanted.load[0, 0] + off, wanted, jnp.asarray(rng.normal(0, PUSH, 3))
+    )
+
+
+def mean_cost(controller: DistributedMpc, policy: Policy, lessons: Lesson) -> Any:
+    """Of short flights, in front of every leaf, with a policy's weights (m^2)."""
+    flies = dataclasses.replace(controller, policy=policy.normalised())
+    return jnp.mean(jax.vmap(lambda it: jnp.mean(flown(flies, it)[1]))(lessons))
+
+
+def _descended(
+    controller: DistributedMpc,
+    lessons: Sequence[Lesson],
+    starts: int,
+    iterations: int,
+    rate: float,
+    seed: int,
+    progress: Callable[[int, np.ndarray], None] | None,
+) -> tuple[list[Policy], np.ndarray]:
+    """Networks of all starts at every step, and their costs in terms of the hand-tuned one."""
+    together = jax.tree.map(lambda *leaves: jnp.stack(leaves), *lessons)
+    begun = [Policy.random(*controller.weights, seed=seed + k) for k in range(starts)]
+    policies = jax.tree.map(lambda *leaves: jnp.stack(leaves), *begun)
+    units = jax.tree.map(lambda _: True, policies)
+    learns = eqx.tree_at(lambda it: (it.vehicle_unit, it.load_unit), units, (False, False))
+    value = jax.jit(
+        jax.vmap(
+            jax.value_and_grad(lambda it, all_of_them: mean_cost(controller, it, all_of_them)), (0, None)
+        ),
+        compiler_options=QUICK,
+    )
+    hand = jax.tree.map(lambda leaf: jnp.stack([leaf] * starts), Policy.constant(*controller.weights))
+    before = float(value(hand, together)[0][0])
+    if not np.isfinite(before):
+        raise FlightDiverged("A flight with the hand-tuned weights does not stay finite.")
+    method = optax.adam(rate)
+    memory = method.init(eqx.filter(policies, learns))
+    kept, history = [], []
+    while len(kept) <= iterations:
+        cost, slope = value(policies, together)
+        kept.append(policies)
+        history.append(np.asarray(cost) / before)
+        if progress is not None:
+            progress(len(kept) - 1, history[-1])
+        # a start whose flights end beyond all numbers waits where it is
+        slope = jax.tree.map(
+            lambda leaf: jnp.nan_to_num(leaf / before, nan=0.0, posinf=0.0, neginf=0.0), slope
+        )
+        change, memory = method.update(eqx.filter(slope, learns), memory)
+        policies = eqx.apply_updates(policies, change)
+    return kept, np.array(history)
+
+
+def _error(scenario: Scenario, policy: Policy) -> float:
+    """Root mean square error of the position over a whole flight (m)."""
+    try:
+        return fly(scenario, controller=lambda built: with_policy(built, policy)).metrics["tracking"][
+            "whole"
+        ]["position_rmse"]
+    except FlightDiverged:
+        return np.inf

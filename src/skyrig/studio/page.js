@@ -1,0 +1,37 @@
+// What the studio adds to viser's page: it says when the studio is lost, and keeps keys apart.
+(() => {
+  // A link has done its work once its page has come: coming again must not open everything anew.
+  addEventListener("load", () => setTimeout(() => {
+    if (location.search) history.replaceState(null, "", location.pathname);
+  }, 3000));
+
+  // viser's page comes back by itself; what it lacks are words.
+  const banner = document.createElement("div");
+  banner.id = "skyrig-lost";
+  banner.dataset.readout = "lost";
+  banner.setAttribute("role", "alert");
+  const words = "The studio does not answer: what you see is old. Trying again …";
+  const alive = location.pathname.replace(/\/$/, "") + "/alive";
+  const look = async () => {
+    let lost = false;
+    try {
+      const answer = await fetch(alive, { cache: "no-store", signal: AbortSignal.timeout(8000) });
+      lost = !answer.ok;
+    } catch {
+      lost = true;
+    }
+    if (document.body && !banner.isConnected) document.body.append(banner);
+    banner.textContent = lost ? words : "";
+    setTimeout(look, lost ? 1000 : 2500);
+  };
+  setTimeout(look, 2500);
+
+  // Left and right move the time, not the camera too; and what has the keys itself keeps them.
+  const own = "[role=slider], [role=tab], [role=combobox], [role=option], [role=menuitem], [contenteditable]";
+  document.documentElement.addEventListener("keydown", (event) => {
+    const arrow = event.code === "ArrowLeft" || event.code === "ArrowRight";
+    const held = event.target instanceof Element && event.target.closest(own);
+    if (held && (arrow || event.code === "Space")) event.stopImmediatePropagation();
+    else if (arrow || (event.code === "Space" && event.target instanceof HTMLButtonElement)) event.stopPropagation();
+  });
+})();
