@@ -40,7 +40,7 @@ def test_rate_loops_are_as_fast_whatever_the_inertia() -> None:
     for name in ("dragonfly", "hummingbird"):
         frame = skyrig.airframe(name)
         told = firmware.ardupilot(frame, frame.mass * 9.81)
-        # a full roll command changes each rotor by half its range, those on the left up, those on the right down
+        # a full command changes each rotor by half its range: up on one side, down on the other
         half = frame.thrust_max * (1 - told["MOT_SPIN_MIN"] ** 2) / 2
         turned = 4 * half * np.abs(frame.rotor_positions[0, 1]) / frame.inertia[0, 0]
         assert told["ATC_RAT_RLL_P"] * turned == pytest.approx(firmware.TURNING)
