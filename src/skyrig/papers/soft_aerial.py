@@ -170,8 +170,9 @@ def _figure_7(size: Size, tell: Tell) -> list[Block]:
     )
     text = (
         "The paper's statement is that all densities converge within 5 s. The controller knows the mass of "
-        "vehicle and fingers together, which the paper does not say of its own; forces in eq. 19 go with it. "
-        "0.01 kg/m^3 flies as elements, and with `--full` alone. The fingers' mass hangs up to 0.2 m below the vehicle, whose inertia alone the controller knows."
+        "vehicle and fingers together, which the paper does not say of its own; forces in eq. 19 go with "
+        "it. It knows the inertia of the vehicle alone; the fingers' mass hangs up to 0.2 m below. The "
+        "lightest fingers fly as elements, and with `--full` alone."
     )
     shown = errors("figure-07", groups, "Figure 7. Means and standard deviations by density.")
     return [
