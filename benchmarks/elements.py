@@ -1,8 +1,9 @@
 """What the world costs in a batch, measured here and now: `python benchmarks/elements.py`.
 
-Three dragonflies on the triangle, closed loop, 64 flights side by side through `skyrig.fly_many`, once in an
-empty world and once with each of the worlds below. CPU time of all threads, worlds in turns; what counts is
-the ratio to the empty world of the same turn. `--only` names the worlds to measure.
+Three dragonflies on the triangle, or what `--scenario` names, on a circle in closed loop, 64 flights side by
+side through `skyrig.fly_many`, once in an empty world and once with each of the worlds below. CPU time of all
+threads, worlds in turns; what counts is the ratio to the empty world of the same turn. `--only` names the
+worlds to measure.
 """
 
 from __future__ import annotations
@@ -41,9 +42,10 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=20.0, help="of each flight")
+    parser.add_argument("--scenario", default="three-dragonflies-circle")
     said = parser.parse_args()
     names = ["empty", *(name for name in said.only if name != "empty")]
-    base = load("three-dragonflies-circle").with_overrides(
+    base = load(said.scenario).with_overrides(
         {
             "duration": said.seconds,
             "reference": {

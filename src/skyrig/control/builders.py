@@ -23,6 +23,7 @@ from skyrig.control.gains import (
     vehicle_bandwidths,
 )
 from skyrig.control.interface import Controller, concrete
+from skyrig.control.known_drag import KnownDrag
 from skyrig.control.links import Links, RotorShares
 from skyrig.control.position_loop import PositionGains
 from skyrig.control.published import (
@@ -82,6 +83,7 @@ def cables(
             0.3 * float(rig.gravity) * float(1 + np.asarray(rig.mass).sum() / np.asarray(rig.payload_mass))
         ),
         "observe": Gain(0.0, zero=True),
+        "drag": Gain(1.0, zero=True),
         "most_turning": Gain(0.35),
         "least_pull": Gain(0.25, zero=True),
         "slack": Gain(0.01),
@@ -89,7 +91,7 @@ def cables(
         "lean": Gain(CROWDED_LEAN if _crowded(rig) else 0.0, zero=True),
     }
     values = read_gains(gains, known, n)
-    lean = values.pop("lean")
+    lean, drag = values.pop("lean"), values.pop("drag")
     load_sight, sight = _sight(clock), _sight(clock)
     margins = Margins.of(
         values.pop("slack"), values.pop("cut"), load_sight, sight, rig.attachment, clock.noise
@@ -107,6 +109,7 @@ def cables(
         turnable=_turnable(rig),
         internal=spreading(np.asarray(rig.attachment), _load(rig), concrete(lean)),
         gains=CableGains(**values),
+        drag=KnownDrag(drag),
     )
 
 
@@ -126,7 +129,9 @@ def links(rig: Linked, airframes: Sequence[Airframe], gains: Given, flavour: str
         "integral": Gain(min(0.3, slow / 24), zero=True),
         "damping": Gain(0.9),
         **_limits(float(able.sum() / rig.mass), float(rig.gravity)),
+        "drag": Gain(1.0, zero=True),
     }
+    values = read_gains(gains, known, 1)
     thrusts = {name: value.sum(keepdims=True) for name, value in _thrusts(airframes).items()}
     return Links(
         mass=rig.mass[None],
@@ -137,7 +142,8 @@ def links(rig: Linked, airframes: Sequence[Airframe], gains: Given, flavour: str
         late=Late.of(clock),
         sight=_sight(clock),
         rotors=rotors,
-        gains=PositionGains(**read_gains(gains, known, 1)),
+        drag=KnownDrag(values.pop("drag")),
+        gains=PositionGains(**values),
     )
 
 
@@ -157,6 +163,7 @@ def vehicle(
         "damping": Gain(0.9),
         **_limits(_lift(rig, airframes, share), float(rig.gravity)),
         "carry": Gain(1.0, zero=True),
+        "drag": Gain(1.0, zero=True),
     }
     # the load's weight sits in the integral term, and there must be room for it
     known["most_push"] = Gain(known["most_push"].default + float((_weights(rig) / rig.mass).max()))
@@ -169,6 +176,7 @@ def vehicle(
         late=Late.of(clock),
         sight=_sight(clock),
         load=values.pop("carry") * _weights(rig),
+        drag=KnownDrag(values.pop("drag")),
         gains=PositionGains(**values),
     )
 

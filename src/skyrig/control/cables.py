@@ -14,7 +14,7 @@ the hold. One cable and a point mass (eqs. 61-68) are the case n = 1: all formul
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -52,10 +52,12 @@ from skyrig.control.interface import (
     part,
     wanted_of,
 )
+from skyrig.control.known_drag import KnownDrag, going
 from skyrig.control.lift import LiftMemory, Phases, supervise, yawed
 from skyrig.control.sharing import uncontrolled_axis
 from skyrig.control.thrust_loss import ThrustLoss
 from skyrig.planning import Sample
+from skyrig.rigs.bodies import Bodies
 
 GIVE, RISE = 1.0, 0.1
 """Rates at which the wanted attitude gives way to what cables can hold, and tries to rise again (1/s)."""
@@ -156,6 +158,8 @@ class Cables(Controller):
     internal: Float[Array, "3 n ..."] = axes(2)
     """Forces that the cables make against each other to spread out, payload frame (N)."""
     gains: CableGains = part()
+    drag: KnownDrag = part()
+    """Of the air, as far as it is known."""
     phases: Phases | None = None
     """Of a lift from the floor and back to it; None where there is none."""
 
@@ -175,6 +179,10 @@ class Cables(Controller):
         if plan is None:
             return self
         return dataclasses.replace(self, phases=Phases.of(plan, jax.tree.map(concrete, self)))
+
+    def in_air(self, laws: Sequence[Any]) -> Cables:
+        """The same, told of drag."""
+        return dataclasses.replace(self, drag=self.drag.told(laws))
 
     def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> CableNominal:
         """The rig's exact motion on the payload's reference."""
@@ -259,13 +267,14 @@ class Cables(Controller):
         loss, carrying = computed_once((loss, carrying))
         carried = computed_once(Carried.by(it, load, load_rotation, carrying))
         spare = Wrench(memory.push, memory.turn)
-        asked = asked_of_payload(it, carried, nominal, load, spare, memory.tilt, memory.gust)
+        gust, drift, twist = it.pushed(memory, nominal, load, craft)
+        asked = asked_of_payload(it, carried, nominal, load, spare, memory.tilt, gust)
         asked = computed_once(asked)
         swing = computed_once(swing_cables(it, carried, asked, span, nominal))
         taut = computed_once(taut_thrust(it, carried, swing, span, load, length))
         free, free_push, behind = computed_once(free_thrust(it, nominal, craft, rotation, span, length, able))
         free = free.at[2].add(loss.missing)
-        wanted = carrying * taut + (1 - carrying) * free - it.mass * memory.drift
+        wanted = carrying * taut + (1 - carrying) * free - it.mass * drift
         wanted, cut = computed_once(within_reach(wanted, it.thrust_min, 0.95 * it.thrust_max))
 
         thrust = dot(wanted, rotation[:, 2])
@@ -283,6 +292,8 @@ class Cables(Controller):
         tilt = turning(rotation, craft.rate, frame, bend)
         spin = turning_spin(tilt, gains.vehicle, gains.damping)
         moment = turning_moment(it.inertia, craft.rate, spin)
+        if twist is not None:
+            moment = moment - twist
         if it.hook is not None:
             moment = moment + cross(it.hook, apply_transposed(rotation, swing.held))
 
@@ -290,7 +301,7 @@ class Cables(Controller):
             thrust = jnp.where(tended.standing, it.thrust_min, thrust)
             moment, spin = (jnp.where(tended.standing, 0.0, it) for it in (moment, spin))
         given = (thrust * rotation[:, 2]).at[2].add((carrying - 1) * loss.missing)
-        moved = believed_motion(it, carried, asked, swing, given + it.mass * memory.drift)
+        moved = believed_motion(it, carried, asked, swing, given + it.mass * drift)
         slack = jnp.min(carrying, axis=0, where=(able > 0) & ~belief.lost, initial=1.0) < 1
         if tended is not None:
             moved, slack = tended.moved(moved), slack | ~tended.lifted
@@ -301,19 +312,19 @@ class Cables(Controller):
         learnt = Wrench(limited(asked.error.linear, gains.learn), limited(asked.error.angular, gains.learn))
         turned = apply(it.turnable, asked.law.turns.i * learnt.angular)
         strange = load_seen.strange(memory.load, it.late) - spare.linear
-        gust = memory.gust + calm * gains.observe * limited(strange, gains.most_side)
+        learnt_gust = memory.gust + calm * gains.observe * limited(strange, gains.most_side)
         strange = craft_seen.strange(memory.craft, it.late) - carrying * spare.linear[:, None]
         strange = limited(strange, gains.most_side)
         strange = strange - carrying * span.direction * dot(span.direction, strange)
         strange = strange.at[2].multiply(carrying)  # what a free vehicle misses of its thrust is `loss`
         if tended is not None:
             strange = strange * tended.flown
-        drift = memory.drift + it.late.period * gains.observe * strange
+        learnt_drift = memory.drift + it.late.period * gains.observe * strange
         memory = CableMemory(
             accumulated(memory.push, asked.law.moves.i * learnt.linear, calm, gains.most_push),
             accumulated(memory.turn, turned, level, gains.most_turn),
-            gust,
-            drift,
+            learnt_gust,
+            learnt_drift,
             limited(
                 memory.tilt + it.late.period * apply(it.turnable, giving), jnp.full_like(calm, MOST_TILT)
             ),
@@ -324,3 +335,22 @@ class Cables(Controller):
             lift,
         )
         return memory, Command(thrust, moment)
+
+    def pushed(
+        self, memory: CableMemory, nominal: CableNominal, load: Bodies, craft: Bodies
+    ) -> tuple[Array, Array, Array | None]:
+        """Accelerations (m/s^2) of payload and vehicles by what is learnt and known besides their own forces.
+
+        And the moments on vehicles (N m, body frames), None where none are known.
+        """
+        n = self.mass.shape[0]
+        thrust = (self.mass + self.payload_mass / n) * self.gravity + 0 * craft.position[0]
+        felt = self.drag.felt(
+            going(load, nominal.position[1], nominal.rate[0]),
+            going(craft, nominal.vehicle[1]),
+            thrust,
+        )
+        if felt is None:
+            return memory.gust, memory.drift, None
+        gust, drift = felt.load / self.payload_mass, felt.craft / self.mass
+        return computed_once((memory.gust + gust, memory.drift + drift, felt.moment))

@@ -134,6 +134,10 @@ class Controller(eqx.Module):
             "name must be a controller that can follow this reference, such as geometric in its full flavour."
         )
 
+    def in_air(self, laws: Sequence[Any]) -> Controller:
+        """This controller, told of the drag that still air makes (elements); most take no notice."""
+        return self
+
     def start(self, measurement: Measurement) -> Any:
         """The memory to begin with: a pytree, the same shapes as the call returns."""
         return None

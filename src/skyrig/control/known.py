@@ -57,6 +57,7 @@ _PUBLISHED_VEHICLE = ("position", "velocity", "attitude", "rate", "carry")
 _CABLES = (
     *_COURSE,
     "observe",
+    "drag",
     "cable",
     "vehicle",
     "follow",
@@ -98,14 +99,14 @@ CONTROLLERS: dict[str, Known] = {
     "links": Known(
         "the same, on rigid links",
         f"{_HERE}:links",
-        {"full": _COURSE, "published": _PUBLISHED_VEHICLE[:4]},
+        {"full": (*_COURSE, "drag"), "published": _PUBLISHED_VEHICLE[:4]},
         mechanisms=("links",),
         geometric=True,
     ),
     "vehicle": Known(
         "each vehicle follows a reference of its own",
         f"{_HERE}:vehicle",
-        {"full": (*_COURSE, "carry"), "published": _PUBLISHED_VEHICLE},
+        {"full": (*_COURSE, "carry", "drag"), "published": _PUBLISHED_VEHICLE},
         "vehicles",
         _ON_CABLES,
     ),

@@ -10,6 +10,8 @@ every rotor in proportion to what it can do, and inside their limits.
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -33,6 +35,7 @@ from skyrig.control.interface import (
     part,
     wanted_of,
 )
+from skyrig.control.known_drag import KnownDrag, going
 from skyrig.control.nominal import apply_last, heading_rate, motion, second_derivative, upwards
 from skyrig.control.position_loop import (
     PositionGains,
@@ -96,6 +99,12 @@ class Links(Controller):
     """How far measurements are believed."""
     rotors: RotorShares = part()
     gains: PositionGains = part()
+    drag: KnownDrag = part()
+    """Of the air, as far as it is known."""
+
+    def in_air(self, laws: Sequence[Any]) -> Links:
+        """The same, told of drag."""
+        return dataclasses.replace(self, drag=self.drag.told(laws))
 
     def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> PositionNominal:
         """Motion of the common centre of mass that keeps the payload on its reference.
@@ -127,8 +136,22 @@ class Links(Controller):
         nominal: PositionNominal = fitted_target(target, measurement).nominal
         body = centre_of_mass(measurement.payload, it.payload_offset)
         body = jax.tree.map(lambda leaf: leaf[:, None], body)
-        course = hold_course(it, nominal, body, memory)
+        course = hold_course(it, nominal, body, memory, it.pushed(nominal, measurement))
         return course.memory, it.rotors.command(course.thrust[0], course.moment[:, 0])
+
+    def pushed(self, nominal: PositionNominal, measurement: Measurement) -> Array | None:
+        """Acceleration of the whole rig by known drag (m/s^2), None for none; integrals see to its moment."""
+        if not self.drag.laws:
+            return None
+        load, craft = measurement.payload, measurement.vehicles
+        wanted = nominal.position[1]
+        felt = self.drag.felt(
+            going(load, wanted[:, 0]),
+            going(craft, wanted),
+            self.mass * self.gravity / craft.position.shape[1] + 0 * craft.position[0],
+        )
+        assert felt is not None
+        return (felt.craft.sum(1) + felt.load)[:, None] / self.mass
 
 
 def centre_of_mass(payload: Bodies, offset: Float[Array, "3 ..."]) -> Bodies:

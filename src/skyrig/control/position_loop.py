@@ -108,7 +108,13 @@ class Course(NamedTuple):
     memory: PositionMemory
 
 
-def hold_course(it: Any, nominal: PositionNominal, measured: Bodies, memory: PositionMemory) -> Course:
+def hold_course(
+    it: Any,
+    nominal: PositionNominal,
+    measured: Bodies,
+    memory: PositionMemory,
+    felt: Float[Array, "3 n ..."] | None = None,
+) -> Course:
     """Thrust and moment of every body.
 
     Args:
@@ -117,6 +123,7 @@ def hold_course(it: Any, nominal: PositionNominal, measured: Bodies, memory: Pos
         nominal: Where the bodies shall be in the middle of the hold.
         measured: Where they are.
         memory: Integral parts.
+        felt: What else is known to accelerate them (m/s^2); None for nothing.
     """
     gains = it.gains
     estimate = memory.estimate.measured(it.sight, it.late, measured)
@@ -130,7 +137,8 @@ def hold_course(it: Any, nominal: PositionNominal, measured: Bodies, memory: Pos
     push = left * push
     zero = jnp.zeros_like(it.gravity)
     up = jnp.stack([zero, zero, it.gravity])[:, None]
-    wanted = it.mass * (nominal.position[2] + up + push + memory.push)
+    spare = memory.push if felt is None else memory.push - felt
+    wanted = it.mass * (nominal.position[2] + up + push + spare)
     wanted, cut = within_reach(wanted, it.thrust_min, 0.95 * it.thrust_max)
 
     axis = rotation[:, 2]
@@ -148,6 +156,6 @@ def hold_course(it: Any, nominal: PositionNominal, measured: Bodies, memory: Pos
         accumulated(memory.push, law.i * limited(error, gains.learn), calm, gains.most_push),
         accumulated(memory.turn, slow.i * limited(way.error, gains.learn), calm, gains.most_turn),
         # what integrals ask for only makes up for something else
-        estimate.commanded(thrust * axis / it.mass - up - memory.push, spin),
+        estimate.commanded(thrust * axis / it.mass - up - spare, spin),
     )
     return Course(thrust, moment, learnt)

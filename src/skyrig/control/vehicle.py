@@ -6,6 +6,8 @@ of the payload's weight, is in the integral term from the start if `carry` says 
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import jax
@@ -24,6 +26,7 @@ from skyrig.control.interface import (
     part,
     wanted_of,
 )
+from skyrig.control.known_drag import KnownDrag, going
 from skyrig.control.nominal import motion
 from skyrig.control.position_loop import (
     PositionGains,
@@ -52,6 +55,12 @@ class Vehicles(Controller):
     load: Float[Array, "n ..."] = axes(1)
     """Weight that hangs on each vehicle (N), in the integral term from the start."""
     gains: PositionGains = part()
+    drag: KnownDrag | None = None
+    """Of the air, as far as it is known; None where nobody asks for it."""
+
+    def in_air(self, laws: Sequence[Any]) -> Vehicles:
+        """The same, told of drag."""
+        return self if self.drag is None else dataclasses.replace(self, drag=self.drag.told(laws))
 
     def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> PositionNominal:
         """Body rates and accelerations that the vehicles' references ask for."""
@@ -72,5 +81,19 @@ class Vehicles(Controller):
         """Thrusts and moments from position and yaw errors."""
         it = fitted(self, measurement.length)
         nominal: PositionNominal = fitted_target(target, measurement).nominal
-        course = hold_course(it, nominal, measurement.vehicles, memory)
+        course = hold_course(it, nominal, measurement.vehicles, memory, it.pushed(nominal, measurement))
         return course.memory, Command(course.thrust, course.moment)
+
+    def pushed(self, nominal: PositionNominal, measurement: Measurement) -> Array | None:
+        """Accelerations of the vehicles by known drag, the load's in equal shares (m/s^2); None for none."""
+        if self.drag is None or not self.drag.laws:
+            return None
+        load, craft = measurement.payload, measurement.vehicles
+        wanted = nominal.position[1]
+        felt = self.drag.felt(
+            going(load, wanted.mean(1)),
+            going(craft, wanted),
+            self.mass * self.gravity + self.load,
+        )
+        assert felt is not None
+        return (felt.craft + felt.load[:, None] / self.mass.shape[0]) / self.mass

@@ -44,12 +44,16 @@ class CableDrag(Element):
         square = dot(span, span)
         length = jnp.sqrt(jnp.where(square > 0, square, 1.0))
         along = span / length
+
+        def across_it(vector: Array) -> Array:
+            return vector - dot(vector, along) * along
+
         near, far = jnp.zeros_like(span), jnp.zeros_like(span)
+        high, deep = across_it(top.velocity), across_it(low.velocity + 0 * span)
         for s, weight in zip(SPOTS, WEIGHTS, strict=True):
-            through = around.through_air(
-                top.place + s * span, (1 - s) * top.velocity + s * (low.velocity + 0 * span)
-            )
-            across = through - dot(through, along) * along
+            wind = around.wind(top.place + s * span)
+            across = (1 - s) * high + s * deep
+            across = across if wind is None else across - across_it(wind)
             size = dot(across, across)
             speed = jnp.where(size > 0, jnp.sqrt(jnp.where(size > 0, size, 1.0)), 0.0)
             force = -(self.coefficient * length * weight) * speed * across

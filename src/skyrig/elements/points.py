@@ -33,17 +33,26 @@ class Points(eqx.Module):
     group: str = eqx.field(static=True)
     body: tuple[int, ...] = eqx.field(static=True)
     """Of which body of the group each point is."""
-    arm: Float[Array, "3 p *batch"]
-    """From the body's centre of mass, body frame (m)."""
+    arm: Float[Array, "3 p *batch"] | None
+    """From the body's centre of mass, body frame (m); None where all are there."""
 
     @staticmethod
     def of(group: str, body: Sequence[int], arm: npt.ArrayLike) -> Points:
         """Points from arrays with xyz last, (p, 3) (m)."""
         return Points(group, tuple(int(k) for k in body), as_jax(np.asarray(arm, dtype=np.float64).T.copy()))
 
+    @staticmethod
+    def tied(group: str, body: Sequence[int], arm: npt.ArrayLike) -> Points:
+        """The same, but without arms where all of them are zero, which leaves out all turning."""
+        whole = Points.of(group, body, arm)
+        return whole if np.any(np.asarray(arm)) else Points(group, whole.body, None)
+
     def moving(self, bodies: dict[str, Bodies]) -> Moving:
         """Where they are now."""
         it = bodies[self.group]
+        if self.arm is None:
+            place, velocity = _each(it.position, self.body), _each(it.velocity, self.body)
+            return Moving(jnp.zeros_like(place), place, velocity)
         turn = rotation_matrix(it.attitude)
         arm = apply(_each(turn, self.body, 2), self.arm)
         rate = apply(_each(turn, self.body, 2), cross(_each(it.rate, self.body), self.arm))
@@ -56,7 +65,12 @@ class Points(eqx.Module):
         count: int,
         torque: Float[Array, "3 p *batch"] | None = None,
     ) -> Wrench:
-        """What forces (N) and torques (N m) at the points, world frame, do to the group's `count` bodies."""
+        """What forces (N) and torques (N m) at the points, world frame, do to the group's `count` bodies.
+
+        Points without arms turn nothing.
+        """
+        if self.arm is None and torque is None:
+            return Wrench(_summed(force, self.body, count))
         turning = cross(arm, force)
         turning = turning if torque is None else turning + torque
         return Wrench(_summed(force, self.body, count), _summed(turning, self.body, count))

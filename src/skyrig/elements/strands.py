@@ -36,7 +36,7 @@ class Strands(eqx.Module):
             return None
         starts, ends = ([getattr(it, side) for it in tethers] for side in ("start", "end"))
         sides = (
-            Points.of(side[0].group, [it.index for it in side], [it.point for it in side])
+            Points.tied(side[0].group, [it.index for it in side], [it.point for it in side])
             for side in (starts, ends)
         )
         return Strands(*sides, names=tuple(it.name for it in tethers))

@@ -23,7 +23,7 @@ from skyrig.runs.closed import make_controller, outside_of
 from skyrig.scenario.build import Built, assembled, make_start, make_teams
 from skyrig.scenario.scenario import Scenario
 from skyrig.scenario.spec import Cut, Poke
-from skyrig.scenario.world import build_elements, elements_of
+from skyrig.scenario.world import build_elements, elements_of, known_drag
 from skyrig.sim.preparation import Outside, grid_of
 from skyrig.sim.schedule import Schedule, schedule
 
@@ -88,7 +88,8 @@ class Workshop:
         floor = None if known.motions.plan is None else elements_of(spec).get("ground")
         start = msgspec.json.encode((spec.start, spec.reference, known.controller.name, known.lean, floor))
         plan = None if known.motions.plan is None else (spec.reference, floor)
-        flown = msgspec.json.encode((known.controller, known.told_gains, spec.loop, spec.noise, plan))
+        told = (known.told_gains, known_drag(spec))
+        flown = msgspec.json.encode((known.controller, told, spec.loop, spec.noise, plan))
         teams = self._once("teams", rig, lambda: make_teams(known))
         begin = self._once("start", rig + start, lambda: make_start(known, teams[0]))
         world = rig + msgspec.json.encode(elements_of(spec))

@@ -34,6 +34,7 @@ _FULL = {
     "cut": Meaning("m", "a cable this much longer than its length counts as cut"),
     "lean": Meaning("rad", "outward lean of cables in hover"),
     "carry": Meaning("1", "share of the load's weight in the integral from the start"),
+    "drag": Meaning("1", "share of the drag that still air makes which is fed forward"),
     "observe": Meaning("rad/s", "rate at which forces from outside, such as gusts, are learnt"),
 }
 _POINT_ROBOT = _FULL | {

@@ -22,6 +22,9 @@ class ElementSpec(Part, frozen=True, kw_only=True):
     pushes: ClassVar[bool] = False
     """Whether it pushes bodies in ways that controllers do better to look out for: wind and drag do."""
 
+    drags: ClassVar[bool] = False
+    """Whether it is drag, a law of bodies' motions that controllers can reckon with."""
+
     def placed(self, spec: Any) -> ElementSpec:
         """This with what the rest of the scenario decides filled in: a seed, say."""
         return self
@@ -50,6 +53,11 @@ def build_elements(spec: Any, parts: RigParts) -> dict[str, Element]:
 
         made["side_forces"] = SideForces(RotorSet.of(parts.airframes))
     return made
+
+
+def known_drag(spec: Any) -> dict[str, ElementSpec]:
+    """The elements of a scenario's `world:` that its controller may know and feed forward."""
+    return {name: it for name, it in elements_of(spec).items() if it.drags}
 
 
 def with_whole_files(world: Any, directory: Path) -> Any:

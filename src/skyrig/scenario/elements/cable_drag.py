@@ -19,6 +19,7 @@ class CableDragSpec(ElementSpec, frozen=True, kw_only=True):
     """Air across cables, straight from end to end."""
 
     pushes = True
+    drags = True
 
     diameter: Annotated[float, unit("m", "Of every cable", gt=0, le=1)]
     coefficient: Annotated[float, unit("1", "Of a cylinder across the wind", ge=0, le=10)] = 1.2

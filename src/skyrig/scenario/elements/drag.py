@@ -26,6 +26,7 @@ class DragSpec(ElementSpec, frozen=True, kw_only=True):
     """Air against bodies: F = -(linear + quadratic |v|) v, axis by axis of each body's frame."""
 
     pushes = True
+    drags = True
 
     bodies: Annotated[dict[str, Coefficients], unit("", "Coefficients by group of bodies: payload, vehicles")]
 

@@ -21,6 +21,7 @@ class PayloadDragSpec(ElementSpec, frozen=True, kw_only=True):
     """Air against what is carried, from its shape: F = -density/2 coefficient area |v| v."""
 
     pushes = True
+    drags = True
 
     coefficient: Annotated[
         Annotated[float, Meta(ge=0, le=10)] | None,

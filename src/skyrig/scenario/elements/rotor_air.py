@@ -18,6 +18,7 @@ class RotorDragSpec(ElementSpec, frozen=True, kw_only=True):
     """Drag of turning rotors, at each hub: F = -coefficient speed v, v across the rotor's axis."""
 
     pushes = True
+    drags = True
 
     coefficient: Annotated[float, unit("N s^2/(m rad)", "The same for all rotors", ge=0, le=1)]
 
