@@ -186,7 +186,9 @@ def drop() -> tuple[Any, Any, Effort, Any]:
 
 
 @pytest.mark.parametrize(("dt", "late"), [(1e-4, 0.0), (1e-3, 0.0), (1e-3, 3e-4), (1e-3, 7e-4)])
-def test_the_impulse_of_a_stiff_cable_is_that_of_an_inextensible_one(drop: Any, dt: float, late: float) -> None:
+def test_the_impulse_of_a_stiff_cable_is_that_of_an_inextensible_one(
+    drop: Any, dt: float, late: float
+) -> None:
     """The bounce begins after 210.3 ms and lasts 0.7 ms, wherever in a step it begins."""
     rig, state, effort, impulses = drop
     state, _ = advance(rig, state, effort, late, 1)

@@ -1,4 +1,4 @@
-"""What is wrong with the words of a command, in one sentence: the rest of its input is checked by whoever takes it."""
+"""What is wrong with the words of a command, in one sentence; what they say is checked elsewhere."""
 
 from __future__ import annotations
 

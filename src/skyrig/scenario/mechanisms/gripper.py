@@ -80,8 +80,9 @@ class GripperParts(RigParts):
         from skyrig.soft.design import FingerDesign
 
         said = self.said.finger
-        values = {name: getattr(said, name) for name in said.__struct_fields__}
-        return FingerDesign(**values | {"elements": "H20" if self.reduced else said.elements})
+        values: dict[str, Any] = {name: getattr(said, name) for name in said.__struct_fields__}
+        values["elements"] = "H20" if self.reduced else said.elements
+        return FingerDesign(**values)
 
     @property
     def reduced(self) -> bool:
