@@ -237,10 +237,11 @@ def test_keys_play_look_back_reset_and_follow(viewer: Viewer, flown: Flight) -> 
     viewer.settle()
     key("Play or pause")
     assert session.playing
-    viewer.settle(0.3)
+    while now(viewer) < 0.2:  # however slow the machine
+        viewer.settle(0.05)
     key("Play or pause")
-    assert not session.playing and now(viewer) == pytest.approx(0.3, abs=0.05)
     before = now(viewer)
+    assert not session.playing
     key("Back in time")
     assert now(viewer) == pytest.approx(before - 0.1, abs=0.03)
     key("Forward in time")
