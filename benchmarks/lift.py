@@ -4,6 +4,7 @@
     python benchmarks/lift.py wash         # formations in their own downwash, without and with wind
     python benchmarks/lift.py air          # bundled scenarios in rough air, beside the ideal case
     python benchmarks/lift.py circle       # the multilift report's trajectory test
+    python benchmarks/lift.py drag         # a fast circle with drag that controllers know and do not know
 
 Each prints a line for every rig, of all seeds together. `--seeds` says how many, `--rigs` which.
 """
@@ -41,7 +42,7 @@ CARRY = {"reference.carry": {"type": "line", "end": [10.0, 0.0, 1.5]}}
 def floor(rigs: list[str], seeds: int) -> None:
     """Take-off, 10 m and landing; then with floors 5 cm from where they were thought to be."""
     print("rig  floor (cm)  flights  failed  arrival (mN s)  tension/static  load, craft (m/s)  error (mm)")
-    for name in rigs:
+    for name in [it for it in rigs if it in RIGS]:
         for off in (0.0, 0.05, -0.05):
             changes = {**RIGS[name], **CARRY, **NOISE, "reference.landing_floor": -off}
             few = seeds if off == 0 else max(seeds // 5, 1)
@@ -188,7 +189,40 @@ def _followed(flight: Any) -> tuple[bool, float, float, float, float]:
     return flight.verdict.flew, away.mean(), away.max(), off.mean(), off.max()
 
 
-STUDIES = {"floor": floor, "wash": wash, "air": air, "circle": circle}
+DRAGS = {
+    "world.drag": {"bodies": {"vehicles": {"linear": 0.05, "quadratic": [0.005, 0.005, 0.01]}}},
+    "world.payload_drag": {},
+    "world.rotor_drag": {"coefficient": 2e-5},
+}
+"""About 1 m/s^2 on a Dragonfly at 2.4 m/s."""
+FAST = {
+    "reference": {
+        "type": "circle",
+        "radius": 1.5,
+        "period": 4.0,
+        "ramp": 4.0,
+        "turns": 4,
+        "start": [1.5, 0.0, 1.5],
+    }
+}
+DRAGGED = {"1": "one-dragonfly-circle", "3": "three-dragonflies-circle", "links": "three-dragonflies-links"}
+
+
+def drag(rigs: list[str], seeds: int) -> None:
+    """A circle at 2.4 m/s with drag: known or not, observed or not."""
+    print("rig  known  observed (rad/s)  verdict  position error, root mean square and most (mm)")
+    for name in [it for it in rigs if it in DRAGGED]:
+        scenario = skyrig.load(DRAGGED[name]).with_overrides({**FAST, **DRAGS})
+        for observed in (0.0,) if name == "links" else (0.0, 1.0, 2.0):
+            watch = {} if name == "links" else {"controller.gains.observe": observed}
+            for known in (1.0, 0.0):
+                flight = skyrig.fly(scenario.with_overrides({"controller.gains.drag": known, **watch}))
+                found = flight.metrics["tracking"]["whole"]
+                cells = f"{1e3 * found['position_rmse']:.3g}  {1e3 * found['position_peak']:.3g}"
+                print(f"{name:>5}  {known:g}  {observed:g}  {flight.verdict.word}  {cells}", flush=True)
+
+
+STUDIES = {"drag": drag, "floor": floor, "wash": wash, "air": air, "circle": circle}
 
 
 def main() -> None:
@@ -198,7 +232,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--rigs", nargs="*")
     given = parser.parse_args()
-    STUDIES[given.study](given.rigs or list(RIGS), given.seeds)
+    STUDIES[given.study](given.rigs or [*RIGS, "links"], given.seeds)
 
 
 if __name__ == "__main__":
