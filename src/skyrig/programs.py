@@ -130,10 +130,15 @@ def forget() -> None:
 
 
 class Shapes:
-    """Shapes and structure of what a function gives, found out once for each kind of arguments."""
+    """Shapes and structure of what a function gives, found out once for each kind of arguments.
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
+    Args:
+        function: What to look at.
+        then: What to make of the shapes, if anything, once too.
+    """
+
+    def __init__(self, function: Callable[..., Any], then: Callable[[Any], Any] | None = None) -> None:
+        self._function, self._then = function, then
         self._known: dict[Any, Any] = {}
 
     def __call__(self, *arguments: Any) -> Any:
@@ -141,7 +146,8 @@ class Shapes:
         leaves, structure = jax.tree.flatten(arguments)
         kinds = tuple(_kind(leaf) if hasattr(leaf, "dtype") else leaf for leaf in leaves)
         if (structure, kinds) not in self._known:
-            self._known[structure, kinds] = eqx.filter_eval_shape(self._function, *arguments)
+            shapes = eqx.filter_eval_shape(self._function, *arguments)
+            self._known[structure, kinds] = shapes if self._then is None else self._then(shapes)
         return self._known[structure, kinds]
 
 

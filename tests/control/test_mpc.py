@@ -1,14 +1,13 @@
 """Plans: as good as an independent solver's, within their bounds, and those that a public code stored."""
 
 import casadi
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import skyrig
-from skyrig.control.mpc.agents import Aim, Vehicle, VehicleStage, Weights
+from skyrig.control.mpc.agents import Aim, Vehicle, VehicleStage, Weights, too_near
 from skyrig.control.mpc.problem import Bounds, rolled, total_cost
 from skyrig.control.mpc.solver import Plan, solve
 from skyrig.errors import InputError
@@ -179,21 +178,10 @@ def test_a_team_holds_its_payload_though_cables_go_slack_and_a_vehicle_hears_not
     assert np.isfinite(planned).all() and planned.min() > 0
 
 
-def test_a_plan_keeps_off_an_obstacle() -> None:
-    start = np.zeros(13)
-    start[3], start[6] = 2.0, 1.0
-    wanted = np.array([0.5, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0])
-    shy = eqx.tree_at(lambda it: (it.apart, it.shy), vehicle(), (jnp.asarray(0.4), jnp.asarray(1e4)))
-
-    @jax.jit
-    def nearest(post):
-        told = stages(wanted, np.array([0.0, 0, -2]), 9.0)
-        told = eqx.tree_at(lambda it: it.obstacles, told, jnp.broadcast_to(post, (STEPS + 1, 1, 3)))
-        plan = solve(shy, bounds(1e-4), jnp.asarray(start), told, guess(start), 20)
-        return jnp.linalg.norm(plan.states[:, :2] - jnp.array([0.5, 0.05]), axis=1).min()
-
-    free, kept = (float(nearest(jnp.array([x, 0.05, 0.1]))) for x in (100.0, 0.5))
-    assert free < 0.25 < 0.27 < kept, "half of `apart` and the radius make 0.3 m, which is soft"
+def test_what_is_too_near_is_told_from_above() -> None:
+    others = jnp.array([[0.3, 0.4, 9.0], [1.0, 0.0, 0.1]])
+    close = too_near(jnp.zeros(13), others, jnp.array([0.7, 0.9]))
+    assert np.allclose(close, [0.2, 0.0], atol=1e-6)
 
 
 def test_what_cannot_be_planned_is_refused() -> None:

@@ -95,8 +95,8 @@ def team_of_matrices(count: int, ticks: int, felt: float) -> tuple[Step, Array, 
     """Random derivatives of a team's steps, slopes, weights; vehicles feel the load by `felt`."""
     rng = np.random.default_rng(3)
 
-    def some(*shape: int, size: float = 0.2) -> np.ndarray:
-        return size * rng.standard_normal((ticks, *shape))
+    def some(*shape: int, size: float = 0.2) -> Array:
+        return jnp.asarray(size * rng.standard_normal((ticks, *shape)))
 
     steps = Step(
         own=some(count, 13, 13),
@@ -113,7 +113,7 @@ def team_of_matrices(count: int, ticks: int, felt: float) -> tuple[Step, Array, 
 
 def along(steps: Step, slopes: Array, own: Array, cargo: Array) -> Array:
     """The cost of a linear flight with these weights: what reverse mode differentiates."""
-    craft, load, cost = jnp.zeros(own.shape[:1] + (13,)), jnp.zeros(13), 0.0
+    craft, load, cost = jnp.zeros(own.shape[:1] + (13,)), jnp.zeros(13), jnp.zeros(())
     for k, slope in enumerate(slopes[1:]):
         now = Step(*(leaf[k] for leaf in steps))
         moved = jnp.einsum("iab,ib->ia", now.own, craft) + now.by_load @ load
@@ -129,7 +129,7 @@ def test_propagated_sensitivities_are_those_of_reverse_mode_but_for_what_they_le
     """One vehicle leaves nothing out; of several, what they do to each other through the load is missing."""
     steps, slopes, weights = team_of_matrices(count, 5, felt)
     whole = jax.grad(lambda own, cargo: along(steps, slopes, own, cargo), (0, 1))(*map(jnp.asarray, weights))
-    found = gradient(slopes, propagated(jax.tree.map(jnp.asarray, steps), sweeps=12))
+    found = gradient(slopes, propagated(steps, sweeps=12))
     assert np.allclose(found[1], whole[1], rtol=1e-9, atol=1e-12), "the load hears of everybody"
     exact = np.allclose(found[0], whole[0], rtol=1e-9, atol=1e-12)
     assert exact == (count == 1 or felt == 0.0)

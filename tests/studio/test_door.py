@@ -122,10 +122,23 @@ def test_what_comes_out_cannot_be_framed_nor_leaves(closed_studio: Studio) -> No
         assert answer.headers["X-Frame-Options"] == "DENY"
         assert answer.headers["Referrer-Policy"] == "no-referrer"
     port = closed_studio.server.get_port()
-    assert (
-        f"connect-src ws://127.0.0.1:{port} data: blob:"
-        in page(closed_studio).headers["Content-Security-Policy"]
-    )
+    own = f"127.0.0.1:{port}"
+    policy = page(closed_studio).headers["Content-Security-Policy"]
+    assert f"connect-src ws://{own} http://{own} data: blob:" in policy  # it asks whether the studio is there
+    assert page(closed_studio, "/alive").status == 200
+
+
+def test_links_lead_only_those_who_follow_them_on_purpose(closed_studio: Studio) -> None:
+    followed: list[str] = []
+    usual, closed_studio.door.visited = closed_studio.door.visited, followed.append
+    for site, mode in (("cross-site", "navigate"), ("same-site", "navigate"), ("none", "no-cors")):
+        marks = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode}
+        assert page(closed_studio, "/?open=figure-8", **marks).status == 200
+    assert page(closed_studio, "/?open=figure-8").status == 200 and followed == []
+    marks = {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}
+    assert page(closed_studio, "/?open=figure-8", **marks).status == 200
+    assert followed == ["open=figure-8"]
+    closed_studio.door.visited = usual
 
 
 def test_others_than_this_machine_need_a_token(open_studio: Studio, closed_studio: Studio) -> None:

@@ -75,11 +75,11 @@ def test_the_payload_is_pulled_with_the_mouse(hovering: Watched) -> None:
     it.page.keyboard.down("Control")
     it.page.mouse.down()
     it.page.mouse.move(*end, steps=8)
-    it.wait("z", f"Number(it) > {before} + 0.06")  # it is held against its controller
+    it.wait("z", f"Number(it) > {before} + 0.03")  # it is held against its controller
     it.shoot("pulled")
     it.page.mouse.up()
     it.page.keyboard.up("Control")
-    it.wait("z", f"Math.abs(Number(it) - {before}) < 0.03")
+    it.wait("z", f"Math.abs(Number(it) - {before}) < 0.02")
     assert it.complaints == []
 
 

@@ -180,12 +180,12 @@ def test_a_link_that_leads_nowhere_says_so(viewer: Viewer, query: str, why: str)
 def test_a_pull_is_a_damped_spring_at_a_point_of_the_body() -> None:
     live = Live(load("three-dragonflies-circle").build())
     at = live._motion["payload"].position[0]
-    pull = Pull("payload", 0, np.array([0.1, 0.0, 0.0]), at + [0.1, 0.0, 0.5], 0.3)
+    pull = Pull("payload", 0, np.array([0.1, 0.0, 0.0]), at + [0.1, 0.0, 0.3], 0.3)
     force, torque = pull.wrench(live._motion["payload"])
-    np.testing.assert_allclose(force, [0.0, 0.0, 0.3 * 64 * 0.5], atol=1e-9)
+    np.testing.assert_allclose(force, [0.0, 0.0, 0.3 * 25 * 0.3], atol=1e-9)
     np.testing.assert_allclose(torque, [0.0, -0.1 * force[2], 0.0], atol=1e-9)
     far = replace(pull, goal=at + [0.0, 0.0, 1e6])
-    assert np.linalg.norm(far.wrench(live._motion["payload"])[0]) == pytest.approx(100.0)
+    assert np.linalg.norm(far.wrench(live._motion["payload"])[0]) == pytest.approx(0.3 * 9.81, rel=1e-3)
     assert not Hands(pull=pull).idle
 
 
@@ -212,7 +212,7 @@ def test_the_mouse_pulls_bodies_and_lets_go(viewer: Viewer, flown: Flight) -> No
     session.skip(0.5)
     viewer.settle()
     moved = session.view().frame.bodies["vehicles"].position[0, 1]  # type: ignore[union-attr]
-    assert moved[2] > start[2] + 0.05
+    assert moved[2] > start[2] + 0.02 and session.message == ""
     assert studio.rig._arrows._nodes["pull"].visible
     drag("end", 2, 0.0)
     assert session.hands.pull is not None  # type: ignore[union-attr]
@@ -237,10 +237,11 @@ def test_keys_play_look_back_reset_and_follow(viewer: Viewer, flown: Flight) -> 
     viewer.settle()
     key("Play or pause")
     assert session.playing
-    viewer.settle(0.3)
+    while now(viewer) < 0.2:  # however slow the machine
+        viewer.settle(0.05)
     key("Play or pause")
-    assert not session.playing and now(viewer) == pytest.approx(0.3, abs=0.05)
     before = now(viewer)
+    assert not session.playing
     key("Back in time")
     assert now(viewer) == pytest.approx(before - 0.1, abs=0.03)
     key("Forward in time")

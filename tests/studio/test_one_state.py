@@ -75,7 +75,7 @@ def check_scene(viewer: Viewer, view: Any) -> None:
         assert all(
             np.isfinite(column).all() for _, _, plot in viewer.studio.charts._plots for column in plot.data
         )
-    wanted = viewer.studio._path
+    wanted = viewer.studio.path
     if viewer.session.scenario is not None and wanted is not None:
         start = np.asarray(viewer.session.scenario.motions.payload.sample(np.zeros(1)).position)[0, 0]
         np.testing.assert_allclose(wanted[0], start)

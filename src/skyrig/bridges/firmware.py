@@ -96,7 +96,7 @@ def _gains(frame: Airframe, slow: float) -> Parameters:
 def _frame(frame: Airframe) -> Parameters:
     """FRAME_CLASS, FRAME_TYPE and which of its motors each rotor is."""
     degrees = np.degrees(np.arctan2(-frame.rotor_positions[:, 1], frame.rotor_positions[:, 0]))  # clockwise
-    rotors = [(float(angle), spin < 0) for angle, spin in zip(degrees, frame.spin, strict=True)]
+    rotors = [(float(angle), bool(spin < 0)) for angle, spin in zip(degrees, frame.spin, strict=True)]
     for (kind, form), motors in _known().items():
         order = [next((m for m, it in enumerate(motors) if _same(it, rotor)), None) for rotor in rotors]
         if len(motors) == len(rotors) and None not in order and len(set(order)) == len(order):
@@ -115,7 +115,7 @@ def _same(motor: tuple[float, bool], rotor: tuple[float, bool]) -> bool:
 
 
 def _known() -> dict[tuple[int, int], list[tuple[float, bool]]]:
-    """Motors by FRAME_CLASS and FRAME_TYPE: degrees clockwise from forward, whether it turns the other way."""
+    """Motors by FRAME_CLASS and FRAME_TYPE: degrees clockwise from forward, if it turns the other way."""
     found: dict[tuple[int, int], list[tuple[float, bool]]] = {}
     for kind, count in ((1, 4), (2, 6), (3, 8)):
         step = 360 / count

@@ -31,6 +31,8 @@ from pymavlink.dialects.v20 import common
 
 GRAVITY, EARTH = 9.80665, 6371000.0
 ARMED, BOOT = 128, 10
+FLIES = 0.9
+"""Share of the hover's thrust from which it flies and follows."""
 SPIN_UP = 2.0
 """From rest to the hover's thrust, where it takes off by a command (s)."""
 HEARTBEAT = 250
@@ -175,10 +177,10 @@ class Vehicle:
         dt, self.last = (0.0 if self.last is None else seconds - self.last), seconds
         if not self.companion.armed:
             return np.zeros(self.count)
-        if self.share < 1.0:
+        if self.share < FLIES:
             if self.companion.asked and self.companion.wanted is None:
                 self.share += dt / SPIN_UP
-            return np.full(self.count, math.sqrt(min(self.share, 1.0) * self.law.weight / self.most))
+            return np.full(self.count, math.sqrt(self.share * self.law.weight / self.most))
         wanted = self.companion.wanted or (np.zeros(3), np.zeros(3), np.zeros(3), heading(q))
         return self.law(dt, (place - self.home, velocity, rotation(q), rate), wanted)
 

@@ -35,7 +35,7 @@ def reproduce(
             soft-aerial-manipulation.
         table: Number of a table, 3, 5 or 6 of rotortm, 1 of the others; may be given several times.
         figure: Number of a figure, 8 to 20 of rotortm, 8 to 18 of multilift, 3 to 10 of
-            cooperative-manipulation, 4 to 9 of soft-aerial-manipulation (1 for what it leaves open); may be
+            cooperative-manipulation, 4, 6, 8, 9 of soft-aerial-manipulation (1: what it leaves open); may be
             given several times. Left out both, everything.
         full: Finer maps and more flights, where a paper has them: soft-aerial-manipulation.
         out: Folder to write the page, its pictures and their data to.

@@ -17,10 +17,8 @@ from skyrig.papers.soft_flights import Tell
 from skyrig.papers.soft_grasps import VARIED, Size, figure_8, figure_9, left_open
 
 Progress = Callable[[int, int, str], None]
-QUICK = Size(20, 5, 0, (0.1, 0.3, 0.5, 0.7), (0.2, 0.25, 0.35, 0.45))
+QUICK = Size(20, (0.1, 0.3, 0.5, 0.7), (0.2, 0.25, 0.35, 0.45))
 FULL = Size(
-    20,
-    20,
     20,
     tuple(np.round(np.arange(0.1, 0.71, 0.1), 3).tolist()),
     tuple(np.round(np.arange(0.15, 0.46, 0.05), 3).tolist()),
@@ -52,7 +50,7 @@ def reproduce(
         tables: None; the paper has none.
         figures: Numbers of figures; everything if left out.
         progress: Told of every flight that is done.
-        full: Whether maps are as fine and targets as many as `FULL` says, or as `QUICK` does.
+        full: Whether maps are as fine as `FULL` says, or as `QUICK` does.
 
     Returns:
         The Markdown page and the HTML page.
@@ -83,7 +81,7 @@ def _opening(size: Size) -> list[Block]:
         ),
         Code(flown),
         Text(
-            "`--full` flies 20 targets for every density and finer maps. Fingers fly as reduced rods "
+            "`--full` flies finer maps. Fingers fly as reduced rods "
             "([soft fingers](soft.md)) where nothing else is said, with the paper's controller and gains. "
             "Where the paper gives no number, ours are below, and so is what they do."
         ),
@@ -147,46 +145,9 @@ def _figure_6(size: Size, tell: Tell) -> list[Block]:
     return [Heading(2, "Figure 6: a target 1 m away"), Text(text), shown]
 
 
-def _figure_7(size: Size, tell: Tell) -> list[Block]:
-    groups, rows = {}, []
-    for density in (1e-2, 1e3, 1e5):
-        count = size.light if density < flights.LIGHT else size.heavy
-        if not count:
-            continue
-        tracks = flights.jumps(density, count, tell)
-        settled, left = _fallen(tracks)
-        weight = density * 4 * 0.18 * 0.025**2
-        kind = "elements" if density < flights.LIGHT else "rods"
-        groups[f"{density:g} kg/m^3"] = tracks
-        when = "not within 5 s" if np.isnan(settled) else f"{settled:.2f}"
-        rows.append([f"{density:g}", f"{weight:.2g}", kind, str(count), when, f"{1e3 * left:.1f}"])
-    head = (
-        "density (kg/m^3)",
-        "fingers' mass (kg)",
-        "fly as",
-        "targets",
-        "error down by 95 % after (s)",
-        "largest error after 5 s (mm)",
-    )
-    text = (
-        "The paper's statement is that all densities converge within 5 s. The controller knows the mass of "
-        "vehicle and fingers together, which the paper does not say of its own; forces in eq. 19 go with "
-        "it. It knows the inertia of the vehicle alone; the fingers' mass hangs up to 0.2 m below. The "
-        "lightest fingers fly as elements, and with `--full` alone."
-    )
-    shown = errors("figure-07", groups, "Figure 7. Means and standard deviations by density.")
-    return [
-        Heading(2, "Figure 7: from a gripper lighter than helium to one denser than lead"),
-        Text(text),
-        Table(head, rows),
-        shown,
-    ]
-
-
 SECTIONS: dict[int, Callable[[Size, Tell], list[Block]]] = {
     4: _figure_4,
     6: _figure_6,
-    7: _figure_7,
     8: figure_8,
     9: figure_9,
     1: left_open,
@@ -195,7 +156,6 @@ SECTIONS: dict[int, Callable[[Size, Tell], list[Block]]] = {
 COUNTS: dict[int, Callable[[Size], int]] = {
     4: lambda size: 3,
     6: lambda size: size.targets,
-    7: lambda size: size.light + 2 * size.heavy,
     8: lambda size: 2 * len(size.xs) * len(size.zs),
     9: lambda size: 2 * len(size.xs) * len(size.zs),
     1: lambda size: 2 * len(VARIED),
@@ -205,6 +165,8 @@ COUNTS: dict[int, Callable[[Size], int]] = {
 
 def _open_ends() -> list[Block]:
     entries = [
+        "Figure 7, fingers of 1e-2 to 1e5 kg/m^3, is missing: very light rods need too many sub-steps, and "
+        "a flight of the heavier ones failed in its first step.",
         "The mesh: theirs is of linear tetrahedra, of a size that is not printed; ours are quadratic "
         "hexahedra and rods fitted to them.",
         "Friction: 1.2 of fingers on the target, 0.5 on the ground. The target: a can 0.06 m across and "
@@ -213,7 +175,7 @@ def _open_ends() -> list[Block]:
         "two thirds of it are over. The vehicle is 0.15 m above the target's middle at the grasp, and the "
         "inner tendons are pulled 0.03 m further after it.",
         f"Damping: a viscosity of {flights.VISCOSITY:g} Pa s, soft or stiff.",
-        "Rotors: the paper's vehicle pushes and turns as asked. In figures 6 and 7 ours has strong rotors "
+        "Rotors: the paper's vehicle pushes and turns as asked. In figure 6 ours has strong rotors "
         "3 m out, which do the same; in the grasps those of `soft-drone`.",
         "A grasp holds if the target is lifted by half of the way at least and held by two fingers or more, "
         "off the ground, all of the last half second.",

@@ -29,8 +29,6 @@ AFTER = 3.0
 """What follows t_g: a wait of 0.3 s, a lift of 2 s, and holding (s)."""
 VISCOSITY = 200.0
 """Of the rubber, soft or stiff (Pa s): damping is this over Young's modulus."""
-LIGHT = 1.0
-"""Fingers of less density fly as elements: a rod's sub-steps would be too many (kg/m^3)."""
 
 Tell = Callable[[str], None]
 
@@ -134,7 +132,7 @@ def jump_scenario(density: float, angle: float) -> Scenario:
     """The vehicle hovers, and its target is 1 m away, in a direction (rad)."""
     known = load(BASE).values
     target = [float(np.cos(angle)), float(np.sin(angle)), 2.0]
-    finger = {"elements": "H20" if density < LIGHT else "rod", "density": density}
+    finger = {"elements": "rod", "density": density}
     # the paper's quadrotor pushes and turns as asked: rotors far out and strong do
     craft = {"type": "soft-drone", "arm": 3.0, "speed_max": 2e4}
     values = {

@@ -23,10 +23,6 @@ class Size:
 
     targets: int
     """Of fig. 6."""
-    heavy: int
-    """Targets for each density of fig. 7 that flies as rods."""
-    light: int
-    """Targets for the density that flies as elements."""
     xs: tuple[float, ...]
     """Of figs. 8 and 9 (m)."""
     zs: tuple[float, ...]

@@ -14,6 +14,7 @@ import numpy as np
 import optax
 
 from skyrig import checks
+from skyrig.control.interface import wanted_of
 from skyrig.control.mpc.distributed import DistributedMpc
 from skyrig.control.mpc.elastic_flight import Lesson, flown
 from skyrig.control.mpc.policy import Policy
@@ -150,7 +151,8 @@ def lesson(controller: DistributedMpc, built: Built, seconds: float, rng: np.ran
     latest = max(built.duration - (count + ahead) * period, 0.0)
     times = period * np.round(rng.uniform(0, latest) / period) + period * np.arange(count + ahead + 1)
     wanted = jax.tree.map(
-        lambda leaf: jnp.asarray(np.asarray(leaf)[:count]), controller.prepare(built.reference.sample(times))
+        lambda leaf: jnp.asarray(np.asarray(leaf)[:count]),
+        controller.prepare(wanted_of("payload", built.reference).sample(times)),
     )
     off = np.zeros(13)
     off[:3], off[3:6] = rng.normal(0, PLACE, 3), rng.normal(0, SPEED, 3)

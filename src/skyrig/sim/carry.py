@@ -59,9 +59,8 @@ def sight_of(carry: Carry) -> Sight:
     return Sight(layout.unpack(np.arange(first, first + layout.width)))
 
 
-def begun(carry: Carry, state: PlantState) -> Packed:
-    """What is carried into a flight's first call, all but the state blank; from the shapes of it."""
-    layout, before = Packing.of(carry, REAL), 2 + Packing.of(carry.seen, REAL).width
+def begun(layout: Packing, before: int, state: PlantState) -> Packed:
+    """What goes into a flight's first call: all blank but the state, which `before` numbers precede."""
     row, known = np.zeros(layout.width), packed(state).rows
     row[before : before + len(known)] = known
     return Packed(row, layout)

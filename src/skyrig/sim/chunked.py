@@ -5,7 +5,7 @@ A chunk may end wherever one likes; the program, and so the bits of what comes o
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -14,10 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Array
 
-from skyrig.algebra import as_jax
-from skyrig.control.stepped import Seen
-from skyrig.programs import Program
-from skyrig.sim.carry import REAL, Carry, autopilot_of, begun, packed, shapes_of, sight_of
+from skyrig.control.stepped import Seen, Sight
+from skyrig.programs import Program, Shapes
+from skyrig.sim.carry import REAL, Carry, autopilot_of, begun, layout_of, packed, sight_of
 from skyrig.sim.chunks import Cursor
 from skyrig.sim.driver import Record, drive_packed
 from skyrig.sim.log import LOG_FULL, OK, Log
@@ -80,19 +79,13 @@ class Chunks:
         around = jax.tree.map(lambda leaf: np.moveaxis(np.asarray(leaf), -1, 0), pilot.around)
         self._intervals = _rows(around, real)
         constants = (job.plant, autopilot_of(pilot), plan.acts)
-        row, log, carry = shapes_of(constants, job.state, pilot, ROOM)
-        self._row, self._log = Packing.of(row, real), Packing.of(log, REAL)
-        self._sight, carry = (
-            sight_of(carry),
-            Carry(carry.events, carry.trouble, None, carry.state, carry.memory),
-        )
-        self._carry = Packing.of(carry, REAL)
-        self._bodies = slice(0, Packing.of(row[1].bodies, real).width)
+        self._row, self._log, self._carry, self._sight, self._bodies = laid(constants, job.state, pilot, ROOM)
         self._table = np.empty((self._cursor.count - self._first if keep else 0, self._row.width), real)
-        begin, fixed = begun(carry, job.state), packed(constants)
+        begin = begun(self._carry, 2, job.state) if after is None else Packed(after, self._carry)
+        fixed = packed(constants)
         self._packs, self._look = (fixed, begin), None
         self._constants = fixed.rows
-        self._now = self._numbers = begin.rows if after is None else after
+        self._now = self._numbers = begin.rows
         self._fly = _program.ready(fixed, begin, self._part(*self._here))
 
     @property
@@ -119,7 +112,7 @@ class Chunks:
     @property
     def state(self) -> PlantState:
         """Where everything is now."""
-        return jax.tree.map(as_jax, self._carry.unpack(self._numbers).state)
+        return jax.device_put(self._carry.unpack(self._numbers).state)  # all at once: one by one takes longer
 
     @property
     def carried(self) -> Numbers:
@@ -210,6 +203,34 @@ class Chunks:
             np.array([fresh, count, ticks.start, intervals.start], REAL),
             ROOM,
         )
+
+
+class Layouts(NamedTuple):
+    """How rows are laid out that come and go."""
+
+    row: Packing
+    """Of the record."""
+    log: Packing
+    carry: Packing
+    sight: Sight
+    """Where in a row that `_looked` gives the measurement lies."""
+    bodies: slice
+    """Where in a row of the record the bodies lie."""
+
+
+def _laid(shapes: tuple[Any, Log, Carry]) -> Layouts:
+    row, log, carry = shapes
+    real = jax.tree.leaves(carry.state.rig.motion)[0].dtype
+    return Layouts(
+        Packing.of(row, real),
+        Packing.of(log, REAL),
+        Packing.of(Carry(carry.events, carry.trouble, None, carry.state, carry.memory), REAL),
+        sight_of(carry),
+        slice(0, Packing.of(row[1].bodies, real).width),
+    )
+
+
+laid = Shapes(layout_of, _laid)
 
 
 def _rows(tree: Any, real: Any) -> Packed:

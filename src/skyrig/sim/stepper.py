@@ -103,7 +103,11 @@ class Stepper:
         self._sight = sight_of(carry)
         self._width = self._carry.width
         self._rest = self._width + self._room * self._row.width
-        begin, room = begun(carry, job.state), np.zeros(self._rest + self._log.width - self._width)
+        before = 2 + Packing.of(carry.seen, REAL).width
+        begin, room = (
+            begun(self._carry, before, job.state),
+            np.zeros(self._rest + self._log.width - self._width),
+        )
         begin = Packed(np.concatenate([begin.rows, room]), begin.layout)
         self._packs = [packed(constants), begin, packed(now)]
         self._fly = self._programs[False, False] = _program.ready(*self._packs, packed(given))

@@ -80,6 +80,8 @@ class Door:
     def __init__(self, host: str) -> None:
         self.visited: Callable[[str], None] = lambda query: None
         """What is called with what follows the ? in an address that somebody opened on purpose."""
+        self.mark = secrets.token_hex(8)
+        """Tells this studio from any other that may come to serve the same address."""
         self._names = {*_LOOPBACK, _plain(host)}
         self.token = "" if is_loopback(host) else secrets.token_urlsafe(18)
         """What the path must begin with; empty where only this machine reaches the studio."""
@@ -123,7 +125,7 @@ class Door:
                 if self.token:
                     request.path = "/" + request.path[1:].removeprefix(self.token).lstrip("/")
                 if request.path == "/alive":
-                    response = connection.respond(HTTPStatus.NO_CONTENT, "")
+                    response = connection.respond(HTTPStatus.OK, self.mark)
                 else:
                     response = inner(connection, request)
                     response = await response if inspect.isawaitable(response) else response

@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from skyrig.constants import GRAVITY
 from skyrig.tracks import Track
 from skyrig.turns import cross
 
 Numbers = npt.NDArray[np.float64]
 
-SPRING = 8.0
+SPRING = 5.0
 """How fast a pulled body alone would swing on the spring (rad/s)."""
 DAMPING = 0.4
 """Of that swing (1)."""
-MOST_PULL = 100.0
-"""N."""
+MOST_PULL = GRAVITY
+"""Newtons a kilogram of the body: pulled up by more than its weight, a vehicle turns over to push down."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Pull:
         at, speed = one.point(self.point)
         force = self.mass * (SPRING**2 * (self.goal - at) - 2 * DAMPING * SPRING * speed)
         size = float(np.linalg.norm(force))
-        force = force * min(1.0, MOST_PULL / max(size, 1e-9))
+        force = force * min(1.0, MOST_PULL * self.mass / max(size, 1e-9))
         return force, cross(at - one.position, force)
 
 

@@ -5,18 +5,23 @@
     if (location.search) history.replaceState(null, "", location.pathname);
   }, 3000));
 
-  // viser's page comes back by itself; what it lacks are words.
+  // viser's page comes back by itself to the studio that it knows; what it lacks are words. To another studio
+  // at the same address, one that was started anew, it is led by coming again.
   const banner = document.createElement("div");
   banner.id = "skyrig-lost";
   banner.dataset.readout = "lost";
   banner.setAttribute("role", "alert");
   const words = "The studio does not answer: what you see is old. Trying again …";
   const alive = location.pathname.replace(/\/$/, "") + "/alive";
+  let known = "";
   const look = async () => {
     let lost = false;
     try {
       const answer = await fetch(alive, { cache: "no-store", signal: AbortSignal.timeout(8000) });
       lost = !answer.ok;
+      const mark = lost ? known : await answer.text();
+      if (known && mark !== known) return location.reload();
+      known = mark;
     } catch {
       lost = true;
     }
@@ -24,7 +29,7 @@
     banner.textContent = lost ? words : "";
     setTimeout(look, lost ? 1000 : 2500);
   };
-  setTimeout(look, 2500);
+  look();
 
   // Left and right move the time, not the camera too; and what has the keys itself keeps them.
   const own = "[role=slider], [role=tab], [role=combobox], [role=option], [role=menuitem], [contenteditable]";

@@ -44,7 +44,9 @@ def central(
 def _built(
     rig: OnCables, airframes: Sequence[Airframe], given: dict[str, Any], order: str, clock: Clock
 ) -> DistributedMpc:
-    whole = {name: _whole(name, given.pop(name, limits[0]), limits) for name, limits in WHOLE.items()}
+    whole: dict[str, Any] = {
+        name: _whole(name, given.pop(name, limits[0]), limits) for name, limits in WHOLE.items()
+    }
     obstacles = _obstacles(given.pop("obstacles", []))
     n, gravity = rig.count, float(rig.gravity)
     weight = float(rig.payload_mass) * gravity

@@ -111,7 +111,8 @@ class Policy(eqx.Module):
             for k, (matrix, bias) in enumerate(layers):
                 arrays |= {f"{whose}_matrix_{k}": matrix, f"{whose}_bias_{k}": bias}
         stream = io.BytesIO()
-        np.savez(stream, **{name: np.asarray(value) for name, value in arrays.items()})
+        plain: dict[str, Any] = {name: np.asarray(value) for name, value in arrays.items()}
+        np.savez(stream, **plain)
         return stream.getvalue()
 
     @staticmethod

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def traced_once(method: Method) -> Method:
+    """The method, compiled by itself, so that arrays of the same shapes are traced once."""
+    return cast(Method, jax.jit(method))
 
 
 class Problem(eqx.Module):

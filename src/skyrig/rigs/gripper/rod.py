@@ -29,7 +29,7 @@ from skyrig.rigs.gripper.moving import (
 )
 from skyrig.rigs.gripper.parameters import Grip, GripperMode, GripperMotion, GripperState
 from skyrig.rigs.gripper.rig import SoftGripper
-from skyrig.rigs.gripper.skin import LATE, Body, Stuck, gap, on_ground, on_object, standing, wide
+from skyrig.rigs.gripper.skin import LATE, LATE_GROUND, Body, Stuck, gap, on_ground, on_object, standing, wide
 from skyrig.rigs.protocol import Loads
 from skyrig.soft import rod as rods
 from skyrig.soft.mesh import FingerDesign
@@ -154,7 +154,11 @@ class RodGripper(SoftGripper):
     def _longest(self) -> Array:
         """The longest sub-step (s)."""
         inner = self.area[:, : len(ROWS) - 1].sum(1).max(0)
-        return rods.longest(self.rod, self.contact_stiffness * inner, LATE)
+        own = rods.longest(self.rod, self.contact_stiffness * inner, LATE)
+        corners = self.solid.corners
+        weak = 1 / self.payload_mass + (corners**2).sum(1).max() / jnp.diagonal(self.payload_inertia).max()
+        stands = self.ground_stiffness * max(corners.shape[0] / 2, 1) * weak
+        return jnp.minimum(own, rods.SAFETY * rods.stable(stands, LATE_GROUND * stands))
 
     def begun(self, state: GripperState) -> Moving:
         """A flight before its first sub-step."""
