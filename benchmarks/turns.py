@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -68,11 +68,13 @@ class Elsewhere:
     Args:
         python: The interpreter that has the simulator.
         script: What it runs.
+        more: Variables of its environment that differ from this process's.
     """
 
-    def __init__(self, python: Path, script: Path) -> None:
+    def __init__(self, python: Path, script: Path, more: Mapping[str, str] | None = None) -> None:
         # skyrig's defaults of JAX are not theirs; its option of XLA is, for it makes their loops faster too
         theirs = {name: it for name, it in os.environ.items() if not name.startswith("JAX_")}
+        theirs.update(more or {})
         self._told = tempfile.TemporaryFile("w+")  # noqa: SIM115  as long as the process
         self._room = tempfile.TemporaryDirectory()  # simulators leave logs where they run
         self._process = subprocess.Popen(

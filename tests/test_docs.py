@@ -5,6 +5,7 @@ Other Python blocks of a page run one after another in one namespace; console li
 run through the installed command. All run in an empty working directory.
 """
 
+import json
 import re
 import shlex
 import subprocess
@@ -17,9 +18,11 @@ from pages import FENCE, write_files
 
 from skyrig.cli import COMMANDS, main
 from skyrig.cli.listing import LISTS
+from skyrig.scenario import load, names
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 
 def blocks(text: str, language: str) -> Iterator[tuple[int, str]]:
@@ -54,6 +57,35 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         command = [str(Path(sys.executable).with_name("skyrig")), *arguments]
         ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
         assert ran.returncode == 0, f"$ skyrig {shlex.join(arguments)}\n{ran.stdout}{ran.stderr}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
+def test_notebook_runs(notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    cells = [
+        it for it in json.loads(notebook.read_text(encoding="utf-8"))["cells"] if it["cell_type"] == "code"
+    ]
+    assert cells and not any(it["outputs"] for it in cells), "kept without what it printed"
+    namespace = {"__name__": "__main__"}
+    for number, cell in enumerate(cells):
+        exec(compile("".join(cell["source"]), f"{notebook.name}, cell {number}", "exec"), namespace)
+
+
+def test_every_bundled_scenario_is_in_the_gallery() -> None:
+    text = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    for name in names():
+        says = " ".join(load(name).spec.description.split())
+        assert f"`{name}`<br>{says}" in text, f"python docs/gallery.py {name}"
+    pictures = {path.stem: path.stat().st_size for path in (ROOT / "docs" / "gallery").glob("*.webp")}
+    assert set(re.findall(r"\(gallery/([\w-]+)\.webp\)", text)) == set(pictures) <= set(names())
+    assert sum(pictures.values()) < 5e6
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in PAGES[1:]:
+        assert f": {page.relative_to(ROOT / 'docs').as_posix()}\n" in text, page.name
 
 
 def test_files_and_pages_that_are_named_are_there() -> None:

@@ -89,7 +89,7 @@ def cross(a: Array, b: Array) -> Array:
     """Vector product over the leading axis.
 
     Here and below components are taken by `unstack`, whose transpose is one `stack`: that of an index is a
-    sum of padded arrays, of which XLA makes programs that compile for minutes where derivatives run backwards.
+    sum of padded arrays, which XLA compiles for minutes where derivatives run backwards.
     """
     (u, v, w), (x, y, z) = jnp.unstack(a), jnp.unstack(b)
     return jnp.stack([v * z - w * y, w * x - u * z, u * y - v * x])

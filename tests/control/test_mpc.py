@@ -178,6 +178,19 @@ def test_a_team_holds_its_payload_though_cables_go_slack_and_a_vehicle_hears_not
     assert np.isfinite(planned).all() and planned.min() > 0
 
 
+@pytest.mark.slow
+def test_a_team_closes_up_to_pass_a_gate_narrower_than_itself() -> None:
+    flight = skyrig.fly("three-dragonflies-gate")
+    assert flight.verdict.line == "flew as asked."
+    assert not [event for event in flight.events if event.kind in ("collision", "touch")]
+    place, reach = flight.vehicles.position, 0.1075 + 0.0508  # m, to the tips of the propellers
+    gap, width = 0.9, np.ptp(place[:, :, 1], axis=1)
+    assert width[0] + 2 * reach > gap, "the team as it begins would not fit"
+    for post in ((1.5, 0.5), (1.5, -0.5)):
+        assert np.linalg.norm(place[:, :, :2] - post, axis=2).min() > reach + 0.05
+    assert flight.payload.position[-1, 0] == pytest.approx(3.0, abs=0.01)
+
+
 def test_what_cannot_be_planned_is_refused() -> None:
     scenario = skyrig.load("three-dragonflies-poke")
     for name, value, said in (("horizon", 2.5, "whole number from 2 to 50"), ("sweeps", 0, "from 1 to 20")):

@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 from jaxtyping import Array
 
+import skyrig
 from skyrig.control.mpc.agents import Weights
 from skyrig.control.mpc.policy import LEAST, MIDDLE, MOST, Policy
 from skyrig.control.mpc.problem import Bounds, Problem
+from skyrig.control.mpc.sensitivity import Step, gradient, propagated
 from skyrig.control.mpc.solver import Plan, solve
 from skyrig.errors import InputError
+from skyrig.runs.learning import learn_weights, planner, with_policy
 
 STEPS = 6
 
@@ -86,3 +89,67 @@ def test_networks_are_written_and_read_whole(tmp_path) -> None:
     file.write_bytes(policy().content()[:200])
     with pytest.raises(InputError, match="cannot be read as networks of weights"):
         Policy.read(file)
+
+
+def team_of_matrices(count: int, ticks: int, felt: float) -> tuple[Step, Array, list[np.ndarray]]:
+    """Random derivatives of a team's steps, slopes, weights; vehicles feel the load by `felt`."""
+    rng = np.random.default_rng(3)
+
+    def some(*shape: int, size: float = 0.2) -> np.ndarray:
+        return size * rng.standard_normal((ticks, *shape))
+
+    steps = Step(
+        own=some(count, 13, 13),
+        by_load=some(count, 13, 13, size=felt),
+        load=some(13, 13),
+        load_by=some(count, 13, 13),
+        own_weights=some(count, 13, 28),
+        load_on_own=some(count, 13, 24 + count),
+        load_weights=some(13, 24 + count),
+    )
+    slopes = jnp.asarray(rng.standard_normal((ticks + 1, count + 1, 13)))
+    return steps, slopes, [np.zeros((count, 28)), np.zeros(24 + count)]
+
+
+def along(steps: Step, slopes: Array, own: Array, cargo: Array) -> Array:
+    """The cost of a linear flight with these weights: what reverse mode differentiates."""
+    craft, load, cost = jnp.zeros(own.shape[:1] + (13,)), jnp.zeros(13), 0.0
+    for k, slope in enumerate(slopes[1:]):
+        now = Step(*(leaf[k] for leaf in steps))
+        moved = jnp.einsum("iab,ib->ia", now.own, craft) + now.by_load @ load
+        moved += jnp.einsum("iaw,iw->ia", now.own_weights, own) + now.load_on_own @ cargo
+        load = now.load @ load + jnp.einsum("iab,ib->a", now.load_by, craft) + now.load_weights @ cargo
+        craft = moved
+        cost += jnp.sum(slope[:-1] * craft) + slope[-1] @ load
+    return cost
+
+
+@pytest.mark.parametrize(("count", "felt"), [(1, 0.2), (3, 0.0), (3, 0.2)])
+def test_propagated_sensitivities_are_those_of_reverse_mode_but_for_what_they_leave_out(count, felt) -> None:
+    """One vehicle leaves nothing out; of several, what they do to each other through the load is missing."""
+    steps, slopes, weights = team_of_matrices(count, 5, felt)
+    whole = jax.grad(lambda own, cargo: along(steps, slopes, own, cargo), (0, 1))(*map(jnp.asarray, weights))
+    found = gradient(slopes, propagated(jax.tree.map(jnp.asarray, steps), sweeps=12))
+    assert np.allclose(found[1], whole[1], rtol=1e-9, atol=1e-12), "the load hears of everybody"
+    exact = np.allclose(found[0], whole[0], rtol=1e-9, atol=1e-12)
+    assert exact == (count == 1 or felt == 0.0)
+
+
+def test_only_planners_learn_and_networks_fly_their_own_team() -> None:
+    circle = skyrig.load("three-dragonflies-circle")
+    with pytest.raises(InputError, match="must be mpc-distributed or mpc-central"):
+        learn_weights(circle)
+    with pytest.raises(InputError, match="iterations must be at least 1, not 0"):
+        learn_weights(circle, iterations=0)
+    planned = circle.with_overrides({"controller.name": "mpc-distributed", "loop.control_rate": 50}).build()
+    with pytest.raises(InputError, match="rig.vehicles.count must be 4"):
+        with_policy(planned, policy(4))
+    assert with_policy(planned, policy()).policy is not None
+
+
+@pytest.mark.parametrize("rows", [[1.0, 2.0], [[1.0, 2.0, -0.1]], 3.0])
+def test_obstacles_that_are_none_are_refused(rows) -> None:
+    gains = {"obstacles": rows}
+    changes = {"controller": {"name": "mpc-distributed", "gains": gains}, "loop.control_rate": 50}
+    with pytest.raises(InputError, match="gains.obstacles"):
+        planner(skyrig.load("three-dragonflies-circle").with_overrides(changes).build())

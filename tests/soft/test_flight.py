@@ -33,6 +33,17 @@ def test_a_can_is_grasped_lifted_and_held(flight: Flight) -> None:
     assert np.linalg.norm(nodes - craft[:, None], axis=2).max() < 0.3  # fingers stay on the vehicle
 
 
+@pytest.mark.slow
+def test_what_happens_is_told(flight: Flight) -> None:
+    """Four fingers touch, the can is grasped about t_g = 1.5 s, lifted soon after, and held to the end."""
+    told = [it.kind for it in flight.events]
+    assert told.count("touch") == 4 and told[-1] == "lifted"
+    times = {it.kind: it.time for it in flight.events}
+    assert 1.2 < times["grasped"] < 1.8 and times["grasped"] < times["lifted"] < 3.0
+    assert "dropped" not in times and "released" not in times
+    assert flight.metrics["events"]["lifted"] == 1
+
+
 def test_what_cannot_be_grasped_is_said() -> None:
     known = skyrig.load("soft-grasp")
     for change, sentence in (

@@ -1,5 +1,6 @@
 """The studio in a real browser: what a person sees and does. Numbers are read off the page itself."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -150,11 +151,18 @@ def test_the_exported_page_plays_with_the_network_off(
         it.press("Save picture")
     waiting.value.save_as(ARTEFACTS / "saved-picture.png")
     assert (ARTEFACTS / "saved-picture.png").read_bytes().startswith(b"\x89PNG")
+    before = it.number("time")
     it.field("Film (s)", "0.5")
+    it.press("Play")
     with it.page.expect_download() as waiting:
         it.press("Save film")
     waiting.value.save_as(ARTEFACTS / "saved-film.gif")
     assert (ARTEFACTS / "saved-film.gif").read_bytes().startswith(b"GIF89a")
+    it.wait("time", f"Number(it) > {before}")  # it flew on meanwhile
+    with it.page.expect_download() as waiting:
+        it.press("Save flight")
+    waiting.value.save_as(tmp_path / "live.npz")
+    assert Flight.load(tmp_path / "live.npz").times[-1] > before
 
 
 def test_the_report_plays_with_the_network_off(browser: Any, tmp_path: Path) -> None:
@@ -210,6 +218,47 @@ def test_viewers_share_one_flight_and_leaving_ends_nothing(studio: str, open_pag
     two.wait("time", f"Math.abs(Number(it) - {now}) > 0.5")
     two.tick("Repeat")
     assert two.complaints == []
+
+
+def test_space_plays_arrows_look_back_and_a_link_comes_back_to_it(studio: str, open_page: Any) -> None:
+    it = opened(studio, open_page)
+    it.page.keyboard.press("Space")
+    it.wait("time", "Number(it) > 1")
+    it.press("Play")  # which has the keys then, and space pauses all the same
+    it.page.keyboard.press("Space")
+    it.wait("status", "it.startsWith('Paused')")
+    now = it.number("time")
+    it.page.keyboard.press("ArrowLeft")
+    it.wait("status", "it.startsWith('Looking back')")
+    it.wait("time", f"Number(it) < {now} - 0.05")
+    it.tab("Flights")
+    it.press("Copy link")
+    link = it.page.locator('[data-readout="copy"]').input_value()
+    it.press("Copy")
+    it.page.get_by_role("button", name="Copied").wait_for()
+    it.page.keyboard.press("r")
+    it.wait("time", "Number(it) === 0")
+    it.page.goto(link)
+    it.ready(HOVER)
+    it.wait("time", f"Math.abs(Number(it) - {now - 0.1}) < 0.06")
+    it.page.wait_for_function("() => location.search === ''")  # coming again begins nothing anew
+    assert it.complaints == []
+
+
+def test_a_phone_folds_the_panel_and_keeps_the_numbers(studio: str, browser: Any) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 844}, device_scale_factor=1)
+    it = Watched(page)
+    page.goto(studio)
+    it.ready()
+    head = page.get_by_text(re.compile(r"\d\.\d s, error \d+ mm"))
+    head.wait_for()
+    it.shoot("phone")
+    head.click()
+    page.get_by_role("tab", name="Scenario").wait_for(state="hidden")
+    assert head.is_visible()
+    it.shoot("phone-folded")
+    assert it.complaints == []
+    page.close()
 
 
 def test_dark_looks_labels_and_cameras(studio: str, open_page: Any) -> None:

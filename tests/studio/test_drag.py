@@ -49,13 +49,42 @@ def rest(it: Watched, seconds: float) -> None:
     it.redraw()
 
 
-def test_the_payload_goes_where_the_handle_is_dragged(studio: str, open_page: Any) -> None:
+@pytest.fixture
+def hovering(studio: str, open_page: Any) -> Watched:
+    """A page of a flight that does not come to its end."""
     it = opened(studio, open_page)
     it.tab("Scenario")
-    it.field("Other changes", "duration=600")  # it stops at its end
+    it.field("Other changes", "duration=600")
     it.press("Apply")
     it.wait("name", "it.endsWith('changed')")
     it.ready()
+    return it
+
+
+def test_the_payload_is_pulled_with_the_mouse(hovering: Watched) -> None:
+    it = hovering
+    it.tab("View")
+    it.press("Side")
+    it.press("Play")
+    rest(it, 0.5)
+    sight = Sight(it, "Side")
+    body = sight.first.place[0]
+    before = it.number("z")
+    start, end = sight.pixel(body), sight.pixel(body + [0.0, 0.0, 0.5])
+    it.page.mouse.move(*start)
+    it.page.keyboard.down("Control")
+    it.page.mouse.down()
+    it.page.mouse.move(*end, steps=8)
+    it.wait("z", f"Number(it) > {before} + 0.06")  # it is held against its controller
+    it.shoot("pulled")
+    it.page.mouse.up()
+    it.page.keyboard.up("Control")
+    it.wait("z", f"Math.abs(Number(it) - {before}) < 0.03")
+    assert it.complaints == []
+
+
+def test_the_payload_goes_where_the_handle_is_dragged(hovering: Watched) -> None:
+    it = hovering
     it.tab("Hands on")
     it.tick("Hover at the handle")
     it.tab("View")

@@ -54,6 +54,33 @@ def test_show_prints_a_summary_or_the_file(capfd: pytest.CaptureFixture[str]) ->
     assert "mass: 0.3" in out and "seed: 5" in out
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("", "skyrig needs a command; 'skyrig --help' lists all of them."),
+        ("--foo", "skyrig has no option '--foo'; 'skyrig --help' says more."),
+        ("fly a.yaml --durtion 3", "has no option '--durtion' (did you mean '--duration'?)"),
+        ("fly a.yaml b.yaml", "skyrig fly does not know what to do with 'b.yaml'"),
+        ("fly a.yaml --duration two", "--duration must be a number, not 'two'."),
+        ("fly a.yaml --seed 1.5", "--seed must be a whole number, not '1.5'."),
+        ("fly a.yaml --out", "--out needs a value"),
+        ("statics", "skyrig statics needs WHAT and SCENARIO"),
+        ("show dragonfy", "'dragonfy' is neither a vehicle (did you mean 'dragonfly'?) nor a scenario."),
+        ("show dragonfly --yaml", "dragonfly is a vehicle: --set and --yaml go with a scenario."),
+        ("sweep drop-open-loop --workers 0", "workers must be at least 1, not 0."),
+        ("sitl one-dragonfly-circle --px4 --port 0", "--port must be from 1 to 65535, not 0."),
+        ("check low.yaml", "low.yaml: verdict.ground must be a number (m) or none, not 'low'."),
+    ],
+)
+def test_wrong_words_are_told_in_one_sentence(
+    capfd: pytest.CaptureFixture[str], here: Path, words: str, sentence: str
+) -> None:
+    (here / "low.yaml").write_text(GOOD + "\nverdict: {ground: low}\n")
+    code, out, err = run(capfd, *words.split())
+    assert (code, out) == (2, "") and sentence in err and err.count("\n") == 1
+    assert [path.name for path in here.iterdir()] == ["low.yaml"], "nothing is written"
+
+
 def test_check_tells_what_is_fine(capfd: pytest.CaptureFixture[str], here: Path) -> None:
     (here / "good.yaml").write_text(GOOD)
     code, out, err = run(capfd, "check", "good.yaml", "figure-8")

@@ -115,7 +115,7 @@ def test_the_gains_that_files_may_name_are_those_that_controllers_read() -> None
                             control.build(name, team.rig, team.airframes, flavour=flavour)
                     elif known.flies(team.rig.mechanism):
                         control.build(name, team.rig, team.airframes, flavour=flavour)
-                        whole = {*mpc.WHOLE, "parallel"} if name.startswith("mpc") else set()
+                        whole = {*mpc.WHOLE, "parallel", "obstacles"} if name.startswith("mpc") else set()
                         unheard = {"deaf_from", "deaf_until"} if name == "mpc-central" else set()
                         alone = {"sweeps", "parallel"} if name == "mpc-central" else set()
                         assert (asked[-1] | whole) - unheard - alone == set(known.gains[flavour])

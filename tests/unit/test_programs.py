@@ -107,7 +107,9 @@ def test_without_a_folder_and_where_nothing_can_be_written_it_works_all_the_same
 
 def test_the_folder_follows_jaxs_cache_and_can_be_left_out(monkeypatch):
     apart = programs._folder()
-    assert apart is not None and apart.name == programs.KEEP == "checked", "what was traced unchecked is no test"
+    assert apart is not None and apart.name == programs.KEEP == "checked", (
+        "what was traced unchecked is no test"
+    )
     monkeypatch.setattr(programs, "KEEP", "0")
     assert programs._folder() is None
     monkeypatch.setattr(programs, "KEEP", "1")

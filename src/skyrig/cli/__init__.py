@@ -21,6 +21,7 @@ from skyrig.cli.listing import list_known
 from skyrig.cli.logs import import_log
 from skyrig.cli.papers import reproduce
 from skyrig.cli.pipes import patient_output
+from skyrig.cli.refusals import one_sentence
 from skyrig.cli.ros2 import ros2
 from skyrig.cli.scenarios import check, new, schema, show
 from skyrig.cli.sitl import sitl
@@ -77,14 +78,17 @@ def _run(given: list[str]) -> int:
             raise InputError(
                 f"{reprlib.repr(given[0])} is no command{near}; 'skyrig --help' lists all commands."
             )
-        code = tyro.extras.subcommand_cli_from_dict(
-            COMMANDS,
-            prog="skyrig",
-            description="Fly multirotors that carry payloads. Any command takes --with FILE.py: a Python "
-            "file of your own, run first, whose mechanisms, elements and controllers scenarios may name.",
-            args=_each_by_itself(_brought_in(given)),
-            config=(tyro.conf.DisallowNone,),
-        )
+        arguments = _each_by_itself(_brought_in(given))
+        command = arguments[0] if arguments and arguments[0] in COMMANDS else ""
+        with one_sentence(command, COMMANDS.get(command)):
+            code = tyro.extras.subcommand_cli_from_dict(
+                COMMANDS,
+                prog="skyrig",
+                description="Fly multirotors that carry payloads. Any command takes --with FILE.py: a Python "
+                "file of your own, run first, whose mechanisms, elements and controllers scenarios may name.",
+                args=arguments,
+                config=(tyro.conf.DisallowNone,),
+            )
         return code if isinstance(code, int) else 0
     except InputError as error:
         return _told(error, 2)

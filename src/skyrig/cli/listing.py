@@ -21,7 +21,7 @@ def list_known(what: tyro.conf.Positional[What] = "scenarios", /) -> None:
 
     Args:
         what: One of scenarios, vehicles, payloads, mechanisms, controllers (with their gains), references
-            (with their parameters) and elements (what pushes or may befall a rig, and how it is measured).
+            (with their parameters), elements (what pushes or may befall a rig) and sensors.
     """
     if what not in LISTS:
         listed = ", ".join(LISTS)

@@ -25,15 +25,19 @@ def reproduce(
     *,
     table: tyro.conf.UseAppendAction[Number] = (),
     figure: tyro.conf.UseAppendAction[Number] = (),
+    full: bool = False,
     out: Directory = Path("reproduced"),
 ) -> None:
     """Run a paper's results again and write them next to what it printed.
 
     Args:
-        paper: Which paper; rotortm, multilift for its cables, auto-multilift, or cooperative-manipulation.
+        paper: Which paper; rotortm, multilift for its cables, auto-multilift, cooperative-manipulation, or
+            soft-aerial-manipulation.
         table: Number of a table, 3, 5 or 6 of rotortm, 1 of the others; may be given several times.
         figure: Number of a figure, 8 to 20 of rotortm, 8 to 18 of multilift, 3 to 10 of
-            cooperative-manipulation; may be given several times. Left out both, everything.
+            cooperative-manipulation, 4 to 9 of soft-aerial-manipulation (1 for what it leaves open); may be
+            given several times. Left out both, everything.
+        full: Finer maps and more flights, where a paper has them: soft-aerial-manipulation.
         out: Folder to write the page, its pictures and their data to.
     """
     from rich.console import Console
@@ -45,6 +49,8 @@ def reproduce(
     began = time.perf_counter()
     module = import_module(PAPERS[paper])
     module.choose(table, figure)
+    if full and not hasattr(module, "FULL"):
+        raise InputError(f"--full is for soft-aerial-manipulation, not for {paper}.")
     _make_room(out)
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     errors = Console(stderr=True)
@@ -54,7 +60,8 @@ def reproduce(
         def tell(done: int, total: int, label: str) -> None:
             bar.update(line, completed=done, total=total, description=label)
 
-        pages = module.reproduce(out, table, figure, tell)
+        more = {"full": True} if full else {}
+        pages = module.reproduce(out, table, figure, tell, **more)
     console = Console(highlight=False)
     for written in pages:
         console.print(f"Page: {written}", soft_wrap=True)

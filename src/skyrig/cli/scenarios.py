@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -43,11 +44,14 @@ def show(
     """
     from skyrig.vehicles import airframe_names
 
-    if scenario in airframe_names() and not changes and not yaml:
+    if scenario in airframe_names():
         from skyrig.cli.vehicles import show_vehicle
 
+        if changes or yaml:
+            raise InputError(f"{scenario} is a vehicle: --set and --yaml go with a scenario.")
         show_vehicle(scenario)
         return
+    _maybe_a_vehicle(scenario)
     known = changed(scenario, changes)
     heed(known, strict)
     if yaml:
@@ -55,6 +59,17 @@ def show(
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         return
     print_table(_summary(known))
+
+
+def _maybe_a_vehicle(name: str) -> None:
+    """Refuse a name that is nearly a vehicle's and no scenario's."""
+    from skyrig.checks import nearest
+    from skyrig.scenario import names
+    from skyrig.vehicles import airframe_names
+
+    near = nearest(name, airframe_names())
+    if near and not nearest(name, names()) and "." not in name and not Path(name).exists():
+        raise InputError(f"{reprlib.repr(name)} is neither a vehicle{near} nor a scenario.")
 
 
 def new(file: tyro.conf.Positional[File], /, *, like: Like = None) -> None:

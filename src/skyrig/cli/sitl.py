@@ -72,6 +72,9 @@ def sitl(
     from skyrig.bridges.offboard import PORT
     from skyrig.flight.folder import need_writable, place_for
 
+    for option, number in (("--port", port), ("--companion", companion)):
+        if number is not None and not 0 < number <= 65535:
+            raise InputError(f"{option} must be from 1 to 65535, not {number}.")
     if not patience > 0 or (pace is not None and not pace > 0):
         raise InputError("--patience and --pace must be above zero.")
     place, _ = place_for(out / f"{known.name}-sitl")

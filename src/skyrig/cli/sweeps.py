@@ -70,7 +70,7 @@ def sweep(
         seed,
         within,
     )
-    check_engine(engine)
+    check_engine(engine, workers)
     need("pyarrow", "sweep", "skyrig sweep")
     folder = Folder(out, asked)
     missing = folder.open()

@@ -193,8 +193,8 @@ def _upwards(series: Series, value: Any) -> Series:
 
 def _applied(matrix: Any, vector: Any) -> Any:
     """Matrices times vectors, of which only one moves; written out, as in `attitude.relative_rotation`."""
-    parts = matrix * vector[:, None]
-    return parts[:, :, 0] + parts[:, :, 1] + parts[:, :, 2]
+    x, y, z = (matrix[:, :, k] * vector[:, None, k] for k in range(3))
+    return x + y + z
 
 
 def _crossed(product: Any, a: Any, b: Any) -> Any:

@@ -7,5 +7,6 @@ PAPERS: dict[str, str] = {
     "rotortm": "skyrig.papers.rotortm",
     "cooperative-manipulation": "skyrig.papers.cooperative",
     "auto-multilift": "skyrig.papers.auto_multilift",
+    "soft-aerial-manipulation": "skyrig.papers.soft_aerial",
 }
 """The module of each paper, by its name on the command line; each has `choose` and `reproduce`."""

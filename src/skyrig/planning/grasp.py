@@ -20,6 +20,8 @@ LEAST_CLOSING = 0.3
 """Between the end of the approach and the grasp there is at least this (s)."""
 SQUEEZING = 0.3
 """How long the fingers take to press on after the grasp (s)."""
+VIA = 2 / 3
+"""Share of the time to the grasp after which a set-point on the way is passed."""
 OPENING = 0.5
 """How long they take to let go (s)."""
 
@@ -34,6 +36,7 @@ def grasp(
     grasp_time: float = 1.5,
     velocity: Any = (0.0, 0.0, 0.0),
     above: float = 0.15,
+    over: float | None = None,
     approach: str = "spread",
     squeeze: float = 0.03,
     settle: float = 0.0,
@@ -56,6 +59,7 @@ def grasp(
         grasp_time: t_g (s).
         velocity: Of the vehicle at the grasp (m/s); at rest it waits there for `hold`.
         above: Height of the vehicle above the object's middle at the grasp (m).
+        over: Height of a set-point above the object's middle that is passed on the way (m); none if left out.
         approach: How fingers open: 'spread' (C1, eq. 7) or 'surround' (C2, eq. 8).
         squeeze: How much further the inner tendons are pulled after the grasp (m).
         settle: How long before the grasp the vehicle is there, if at rest (s); not at all in the paper.
@@ -82,7 +86,8 @@ def grasp(
         raise InputError(
             f"settle must leave {LEAST_CLOSING:g} s of grasp_time for the way, not {settle:g} s."
         )
-    legs = [_leg(begin, at, grasp_time - settle, arriving_with=speed)]
+    via = None if over is None else middle + np.array([0.0, 0.0, float(checks.positive("over", over))])
+    legs = [_leg(begin, at, grasp_time - settle, arriving_with=speed, via=via)]
     if settle > 0:
         legs.append(_wait(at, settle))
     if still and hold > 0:
@@ -112,17 +117,22 @@ def _leg(
     lasts: float,
     leaving_with: Numbers | None = None,
     arriving_with: Numbers | None = None,
+    via: Numbers | None = None,
 ) -> Reference:
-    """From place to place; ends that move have a velocity (m/s), but no acceleration and no jerk."""
+    """From place to place; ends that move have a velocity (m/s), but no acceleration and no jerk.
+
+    A place on the way, `via`, is passed when two thirds of the time are over.
+    """
 
     def motion(velocity: Numbers | None) -> Any:
         if velocity is None or not np.any(velocity):
             return "rest"
         return [velocity.tolist(), [0.0] * 3, [0.0] * 3]
 
+    points = [begin, end] if via is None else [begin, via, end]
     return waypoints(
-        points=np.stack([begin, end]),
-        times=[0.0, float(lasts)],
+        points=np.stack(points),
+        times=[0.0, float(lasts)] if via is None else [0.0, VIA * lasts, float(lasts)],
         start_motion=motion(leaving_with),
         end_motion=motion(arriving_with),
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -66,9 +67,8 @@ def power(a: Series, exponent: float) -> Series:
     inverse, out = 1 / a[0], _blank(a)
     out[0] = _first_power(a[0], exponent)
     for k in range(1, len(a)):
-        j = np.arange(1.0, k + 1)
-        weights = _column((exponent * j - (k - j)) / k, a)
-        out[k] = (weights * a[1 : k + 1] * _backwards(out, k)).sum(0) * inverse
+        terms = ((exponent * j - (k - j)) / k * a[j] * out[k - j] for j in range(1, k + 1))
+        out[k] = functools.reduce(add, terms) * inverse
     return _filled(out)
 
 
@@ -97,8 +97,8 @@ def sin_cos(a: Series) -> tuple[Series, Series]:
     sine, cosine = _blank(a), _blank(a)
     sine[0], cosine[0] = first
     for k in range(1, len(a)):
-        sine[k] = (rate[:k] * _backwards(cosine, k)).sum(0) / k
-        cosine[k] = (rate[:k] * _backwards(sine, k)).sum(0) / -k
+        sine[k] = _summed(rate, cosine, k) / k
+        cosine[k] = _summed(rate, sine, k) / -k
     return _filled(sine), _filled(cosine)
 
 
@@ -194,10 +194,9 @@ def _blank(like: Series) -> Any:
     return np.empty(like.shape) if namespace(like) is np else [None] * len(like)
 
 
-def _backwards(out: Any, count: int) -> Series:
-    """The first `count` coefficients of what `_blank` made, last first."""
-    known = out[count - 1 :: -1]
-    return known if isinstance(out, np.ndarray) else namespace(*known).stack(known)
+def _summed(a: Series, out: Any, count: int) -> Array:
+    """The sum of a_j out_(count - 1 - j): term by term, as one of NumPy's reductions costs far more."""
+    return functools.reduce(add, (a[j] * out[count - 1 - j] for j in range(count)))
 
 
 def _filled(out: Any) -> Series:

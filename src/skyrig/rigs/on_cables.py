@@ -17,6 +17,7 @@ from skyrig.errors import InputError
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.cables import Cable, WinchLimits, cable_arrays, checked, inverse, passed, stacked
 from skyrig.rigs.protocol import Loads, Rig, State
+from skyrig.turns import cross, turn
 
 
 class Reeled(eqx.Module):
@@ -176,3 +177,19 @@ def team_arrays(
         "winch": winch,
         "gravity": as_jax(checked(checks.numbers, "gravity", gravity), length.dtype),
     }
+
+
+def cable_ends(rig: CableTeam, payload: Bodies, vehicles: Bodies) -> tuple[np.ndarray, ...]:
+    """Places (n, 3) of hooks and attachments (m), and their velocities (m/s); in NumPy, compiling nothing."""
+
+    def rows(leaf: Any) -> np.ndarray:
+        return np.asarray(leaf).T
+
+    def at(body: Bodies, arm: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        attitude = rows(body.attitude)
+        swing = turn(attitude, cross(rows(body.rate), arm))
+        return rows(body.position) + turn(attitude, arm), rows(body.velocity) + swing
+
+    hooks = np.zeros((rig.count, 3)) if rig.hook is None else rows(rig.hook)
+    (top, top_speed), (bottom, bottom_speed) = at(vehicles, hooks), at(payload, rows(rig.attachment))
+    return top, bottom, top_speed, bottom_speed

@@ -140,6 +140,13 @@ class Rig(eqx.Module):
         """What the rig itself tells a controller beside where its bodies are, such as its cables' lengths."""
         return {}
 
+    def happened(self, times: Any, told: dict[str, Any]) -> list[Any]:
+        """What happened in a flight beside its resets, from its signals (T, count); in plain NumPy, after it.
+
+        Anything with time, kind, group, index, value and unit, as events have.
+        """
+        return []
+
     def rest_goals(self) -> dict[str, Any]:
         """Where the layout's drives are when nobody drives them, by name, (k,)."""
         return {}

@@ -102,9 +102,9 @@ def _events(layout: Layout, events: Sequence[Any], rows: list[int]) -> tuple[Fli
 
 
 def _with_elements(built: Built, flown: Any, events: tuple[FlightEvent, ...]) -> tuple[FlightEvent, ...]:
-    """All events in order of time, those that elements tell among them."""
+    """All events in order of time, those that elements and the rig tell among them."""
     times, layout = np.asarray(flown.times), built.rig.layout
-    found = [
+    found = list(built.rig.happened(times, flown.signals)) + [
         it for element in built.elements.values() for it in element.happened(times, flown.signals, layout)
     ]
     if not found:

@@ -32,9 +32,11 @@ def need(package: str, extra: str, what: str) -> Any:
     return importlib.import_module(package)
 
 
-def check_engine(engine: str) -> None:
-    """Refuse an engine that is not known or not installed."""
+def check_engine(engine: str, workers: int | None = None) -> None:
+    """Refuse an engine that is not known or not installed, or without anybody to work."""
     checks.choice("engine", engine, ENGINES)
+    if workers is not None and workers < 1:
+        raise InputError(f"workers must be at least 1, not {workers}.")
     if engine in _NEEDS:
         need(*_NEEDS[engine], f"--engine {engine}")
 
@@ -70,7 +72,7 @@ def flown(
         address: Of a running Ray cluster; one is started on this machine if left out.
         workers: How many chunks at a time; as many as there are cores if left out.
     """
-    check_engine(engine)
+    check_engine(engine, workers)
     count = workers or os.cpu_count() or 1
     ways = {"batch": _threads, "processes": _processes}
     return _ray(sweep, chunks, address, count) if engine == "ray" else ways[engine](sweep, chunks, count)

@@ -124,8 +124,8 @@ def planner(built: Built) -> DistributedMpc:
     controller = named_controller(built)
     if not isinstance(controller, DistributedMpc):
         raise InputError(
-            f"{built.scenario.where}: controller.name must be mpc-distributed or mpc-central for its weights to "
-            f"be learned, not {built.controller.name!r}."
+            f"{built.scenario.where}: controller.name must be mpc-distributed or mpc-central for its weights "
+            f"to be learned, not {built.controller.name!r}."
         )
     return controller
 

@@ -70,9 +70,12 @@ def explain(where: str, values: Mapping[str, object], error: Exception, kind: An
         )
     if re.match(r"Invalid (enum )?value", problem):
         options = _choices_at(kind, values, steps)
-        return refuse(
-            where, place, f"must be one of {', '.join(options)}{nearest(value, options)}, not {shown(value)}"
-        )
+        near = nearest(value, options)
+        if _may_be_a_number(kind, values, steps):
+            wanted = f"a number{_unit_at(kind, values, steps)} or {' or '.join(options)}"
+        else:
+            wanted = f"one of {', '.join(options)}"
+        return refuse(where, place, f"must be {wanted}{near}, not {shown(value)}")
     return refuse(
         where, place, f"must be {_wanted(problem)}{_unit_at(kind, values, steps)}, not {shown(value)}"
     )
@@ -164,6 +167,13 @@ def _choices_at(whole: Any, values: object, steps: list[str | int]) -> list[str]
         return [str(value) for value in kind.values]
     owner, _ = _type_at(whole, values, steps[:-1])
     return [str(tag) for tag in _tags(owner)]
+
+
+def _may_be_a_number(whole: Any, values: object, steps: list[str | int]) -> bool:
+    owner, _ = _type_at(whole, values, steps[:-1])
+    own = {field.encode_name: field.type for field in getattr(owner, "fields", ())}.get(str(steps[-1]))
+    bare = getattr(own, "type", own)
+    return any(isinstance(each, inspect.FloatType) for each in getattr(bare, "types", ()))
 
 
 def _options(whole: Any, values: object, steps: list[str | int], field: str) -> str:

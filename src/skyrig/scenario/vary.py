@@ -60,7 +60,7 @@ class Uniform(Distribution):
         return self.low + (self.high - self.low) * shares
 
     def __str__(self) -> str:
-        return f"uniform({self.low:.17g}, {self.high:.17g})"
+        return f"uniform({_exact(self.low)}, {_exact(self.high)})"
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class LogUniform(Distribution):
         return self.low * (self.high / self.low) ** shares
 
     def __str__(self) -> str:
-        return f"loguniform({self.low:.17g}, {self.high:.17g})"
+        return f"loguniform({_exact(self.low)}, {_exact(self.high)})"
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Normal(Distribution):
         return self.mean + self.deviation * ndtri(np.maximum(shares, _LEAST))
 
     def __str__(self) -> str:
-        return f"normal({self.mean:.17g}, {self.deviation:.17g})"
+        return f"normal({_exact(self.mean)}, {_exact(self.deviation)})"
 
 
 @dataclass(frozen=True)
@@ -263,6 +263,11 @@ def varied(
 ) -> list[dict[str, Any]]:
     """Changes for `n` flights, each to be given to `Scenario.with_overrides`; row i depends on seed and i."""
     return changes(drawn(scenario, vary, n, seed))
+
+
+def _exact(number: float) -> str:
+    """The shortest text that is read as this very number again."""
+    return repr(float(number)).removesuffix(".0")
 
 
 def _ordered(drawn: Uniform | LogUniform) -> None:

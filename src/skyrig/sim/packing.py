@@ -46,8 +46,11 @@ class Packing:
         if not leaves:
             return jnp.zeros(0, self.real)
         return namespace(*leaves).concatenate(
-            [leaf.astype(self.real).reshape((*leaf.shape[:lead], -1)) for leaf in leaves], axis=-1
+            [self._real(leaf).reshape((*leaf.shape[:lead], -1)) for leaf in leaves], axis=-1
         )
+
+    def _real(self, leaf: Any) -> Any:
+        return leaf if leaf.dtype == self.real else leaf.astype(self.real)
 
     @property
     def width(self) -> int:

@@ -87,7 +87,6 @@ class Studio:
         """Plots to be removed, and since which drawing: pages may still be busy with their last data."""
         self._over = threading.Event()
         self.cameras = Cameras(self.server)
-        self._grid: Any = None
         self.dress(self.look, always=True)
         self.pulling = Pulling(self)
         self.panel = Panel(self)
@@ -185,30 +184,9 @@ class Studio:
         other, self.look = look.dark != self.look.dark, look
         if not (other or always):
             return
-        dark, gui, scene = look.dark, self.server.gui, self.server.scene
-        gui.configure_theme(
-            dark_mode=dark,
-            show_logo=False,
-            show_share_button=False,
-            control_width="medium",
-            brand_color=(0, 114, 178),
-        )
-        scene.configure_environment_map("city", environment_intensity=0.9)
-        self._grid = scene.add_grid(
-            "/ground",
-            width=40.0,
-            height=40.0,
-            cell_size=0.5,
-            section_size=1.0,
-            cell_color=(205, 208, 213) if not dark else (52, 55, 62),
-            section_color=(165, 170, 178) if not dark else (80, 84, 94),
-            fade_distance=22.0,
-            shadow_opacity=0.3 if not dark else 0.55,
-            plane_color=(246, 247, 249) if not dark else (24, 26, 30),
-            plane_opacity=1.0,
-        )
+        make_up(self.server, look.dark)
         if self.rig is not None:
-            self.rig.dress(dark)
+            self.rig.dress(look.dark)
         self._texts.clear()
         self.redo_charts()
 
@@ -306,7 +284,7 @@ class Studio:
             self.pulling.heed(self.rig)
             self.panel.hands.renew()
         if not known and self.rig is not None:
-            self.path = _path(scenario, flight)
+            self.path = reference_path(scenario, flight)
             self.cameras.frame_up(view.frame, self.rig.rig, self.path)
             self.panel.scenario.renew()
         self.redo_charts()
@@ -324,16 +302,3 @@ class Studio:
                 self.server, self.first, self.rig.rig, self.plotted, self.overlays, self.look.dark
             )
         self.panel.signals.renew()
-
-
-def _path(scenario: Scenario | None, flight: Flight | None) -> np.ndarray | None:
-    """Where the payload shall go, a few hundred points (m)."""
-    if flight is not None:
-        wanted = flight.reference
-        return None if wanted is None else wanted.position[:: max(len(flight.times) // 400, 1)]
-    motion = None if scenario is None else scenario.motions.payload
-    if scenario is None or motion is None:
-        return None
-    times = np.linspace(0.0, min(float(motion.duration), scenario.duration), 400)
-    places = np.asarray(motion.sample(times).position)[:, 0]
-    return places if np.ptp(places, axis=0).max() > 1e-6 else None

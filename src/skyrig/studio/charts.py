@@ -86,8 +86,8 @@ class Charts:
             bottom = (low + high - span) / 2
             if low >= 0 > bottom:  # what is never negative has no axis below zero
                 bottom = 0.0
-            spikes = np.full(len(times), bottom)
-            spikes[np.searchsorted(times, marked) + 1] = bottom + span
+            spikes = np.full(len(times), -1.0)  # below what is seen of their axis, which is 0 to 1
+            spikes[np.searchsorted(times, marked) + 1] = 1.0
             # an unseen line that keeps the axis from showing rounding as if it were something
             bound = np.where(np.arange(len(times)) % 2, bottom, bottom + span)
             plot.data = (times, *columns, spikes, bound)
@@ -164,12 +164,12 @@ def _plot(server: viser.ViserServer, trace: Trace, others: Sequence[tuple[Beside
         stroke = strong if colour == ONE else _css(colour)
         series.append({"label": label, "stroke": stroke, "width": 1.5, **look})
     quiet = {"points": {"show": False}}
-    series.append({"label": "events", "stroke": "#e0a63acc", "width": 1, **quiet})
+    series.append({"label": "events", "stroke": "#e0a63acc", "width": 1, "scale": "marks", **quiet})
     series.append({"label": "", "stroke": "transparent", **quiet})
     nothing = (
         np.arange(2.0),
         *(np.zeros(2) for _ in lines),
-        np.zeros(2),
+        -np.ones(2),
         np.array([-0.5, 0.5]) * trace.least,
     )
     axes: Any = ({**axis, "size": 26}, {**axis, "size": 52})
@@ -178,7 +178,7 @@ def _plot(server: viser.ViserServer, trace: Trace, others: Sequence[tuple[Beside
         nothing,
         tuple(series),
         title=trace.title,
-        scales={"x": {"time": False}, "y": {"auto": True}},
+        scales={"x": {"time": False}, "y": {"auto": True}, "marks": {"auto": False, "range": (0.0, 1.0)}},
         axes=axes,
         legend={"show": True},
         cursor=cursor,

@@ -52,7 +52,7 @@ def link(studio: Studio, client: Any = None) -> str:
     if client is not None:
         for name, place in (("Position", client.camera.position), ("LookAt", client.camera.look_at)):
             told[f"initialCamera{name}"] = ",".join(f"{float(it):.3f}" for it in place)
-    made = f"{studio.address}?{urlencode(told)}"
+    made = f"{studio.address}/?{urlencode(told)}"
     if len(made) > MOST:
         raise InputError("The scenario is too long for a link: save it as YAML instead.")
     return made

@@ -147,7 +147,7 @@ def _wait_for_drawing(studio: Studio) -> None:
 def render(client: Any, size: tuple[int, int]) -> np.ndarray:
     """What a viewer's camera sees, (height, width, 3)."""
     try:
-        picture = client.getrender(height=size[1], width=size[0], transport_format="png", timeout=120.0)
+        picture = client.get_render(height=size[1], width=size[0], transport_format="png", timeout=120.0)
     except (RuntimeError, TimeoutError):
         raise InputError("The viewer's browser gave no picture.") from None
     if picture.shape[2] == 4:  # over the page's own background

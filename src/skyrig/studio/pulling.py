@@ -26,7 +26,6 @@ class Pulling:
         self.studio = studio
         self.plain = False
         """Whether plain dragging pulls too, which phones have no other way to."""
-        studio.server.on_client_disconnect(lambda client: self._let_go(client.client_id))
 
     def heed(self, scene: RigScene) -> None:
         """Have a rig's bodies heed the mouse."""

@@ -20,6 +20,7 @@ from skyrig.studio.cable_line import CableLine
 from skyrig.studio.hands import Pull
 from skyrig.studio.look import Look
 from skyrig.studio.marks import draw_marks
+from skyrig.studio.propellers import Propellers
 from skyrig.turns import between
 
 Reals = npt.NDArray[np.float64]
@@ -32,10 +33,8 @@ NONE = np.zeros((1, 2, 3))
 """Strokes of nothing."""
 ARMS = 1
 """Which of a vehicle's meshes are its arms."""
-BLADES, DARK_BLADES, DARK_FRAME = (30, 30, 34), (225, 228, 235), (168, 174, 186)
-"""Colours on light and on dark pages; `meshes.FRAME` is light pages' for arms."""
-BLUR = 40.0
-"""How much slower than real propellers turn on the screen, so that one sees which way."""
+DARK_FRAME = (168, 174, 186)
+"""Colour of arms on dark pages."""
 
 
 class RigScene:
@@ -55,8 +54,6 @@ class RigScene:
         self._scene = server.scene
         self._opacity = None if tint is None else meshes.OVERLAY_OPACITY
         self._tint = tint
-        self._angle = np.zeros(rig.count)
-        self._time = 0.0
         self._hover = max(rig.payload_mass * GRAVITY / max(rig.count, 1), 1e-6)
         self._nodes: list[Any] = []
         self._keep(server.scene.add_frame(root, show_axes=False))
@@ -66,7 +63,8 @@ class RigScene:
             group: [self._load(group, k) for k in range(len(them))] for group, them in rig.loads.items()
         }
         self._bodies[TEAM] = [self._vehicle(k) for k in range(rig.count)]
-        self._rotors = [self._propeller(k) for k in range(rig.count)]
+        self._rotors = Propellers(server.scene, root, rig, tint)
+        self._nodes += self._rotors.nodes
         self._ghost = self._wanted() if tint is None else None
         lines = range(len(rig.tethers))
         self._tethers = [CableLine(server, f"{root}/tether{k}", self._nodes) for k in lines]
@@ -89,8 +87,7 @@ class RigScene:
             return
         for k in range(self.rig.count):
             self.solids[TEAM, k][ARMS].color = DARK_FRAME if dark else meshes.FRAME
-        for blades in self._rotors:
-            blades.batched_colors = np.asarray(DARK_BLADES if dark else BLADES, np.uint8)
+        self._rotors.dress(dark)
 
     def remove(self) -> None:
         """Take it out of the scene."""
@@ -116,7 +113,6 @@ class RigScene:
             speeds: (k, 3) how fast the bodies of each group go (m/s); none where nobody knows.
             pull: What the mouse pulls with.
         """
-        now = float(frame.times[0])
         for group, poses in frame.bodies.items():
             nodes = self._bodies.get(group)
             if nodes is None:  # a group of which the rig says no more than that it is there
@@ -124,7 +120,7 @@ class RigScene:
                 nodes = self._bodies[group] = [self._load(group, k) for k in range(count)]
             for node, at, how in zip(nodes, poses.position[0], poses.attitude[0], strict=True):
                 node.position, node.wxyz = at, how
-        self._turn_rotors(frame, now)
+        self._rotors.turn(frame)
         if self._ghost is not None:
             shown = look.ghost and frame.wanted_position is not None
             _visible(self._ghost, shown)
@@ -208,50 +204,6 @@ class RigScene:
         parts = enumerate(meshes.airframe(self.rig.airframes[k], meshes.colour(k)))
         self.solids[TEAM, k] = [self._mesh(f"{name}/{part}", mesh) for part, mesh in parts]
         return node
-
-    def _propeller(self, k: int) -> Any:
-        """A vehicle's propellers, in its own frame: they stay in place even where drawing is slow."""
-        own = self.rig.airframes[k]
-        rotors = own.rotor_count
-        lifted = own.rotor_positions + [0.0, 0.0, 0.3 * (own.height or 0.25 * own.arm)]
-        handles = []
-        for name, mesh, opacity in (
-            ("blades", meshes.propeller(own), self._opacity),
-            ("discs", meshes.disc(own.rotor_radius or 0.45 * own.arm), 0.18),
-        ):
-            handles.append(
-                self._keep(
-                    self._scene.add_batched_meshes_simple(
-                        f"{self.root}/vehicle{k}/{name}",
-                        mesh.vertices.astype(np.float32),
-                        mesh.faces.astype(np.uint32),
-                        batched_wxyzs=np.tile(np.array([1.0, 0, 0, 0], np.float32), (rotors, 1)),
-                        batched_positions=lifted.astype(np.float32),
-                        batched_colors=np.asarray(self._tint or mesh.colour, np.uint8),
-                        opacity=opacity,
-                        lod="off",
-                        cast_shadow=self._opacity is None and name == "blades",
-                        receive_shadow=False,
-                    )
-                )
-            )
-        return handles[0]
-
-    def _turn_rotors(self, frame: Frames, now: float) -> None:
-        """Propellers go round with the square root of their thrust, at the flight's own pace."""
-        passed = float(np.clip(now - self._time, 0.0, 0.1))
-        self._time = now
-        if passed == 0.0:
-            return
-        for k, blades in enumerate(self._rotors):
-            own = self.rig.airframes[k]
-            each = max(float(frame.thrust[0, k]), 0.0) / own.rotor_count / own.thrust_coefficient
-            self._angle[k] += np.sqrt(each) / BLUR * passed
-            # seen from above a rotor whose torque is about +z turns clockwise
-            half = -own.spin * self._angle[k] / 2 + 0.7 * np.arange(own.rotor_count)
-            none = np.zeros(own.rotor_count)
-            turns = np.stack([np.cos(half), none, none, np.sin(half)], axis=1)
-            blades.batched_wxyzs = turns.astype(np.float32)
 
     def _wanted(self) -> Any:
         if self.rig.payload is None:

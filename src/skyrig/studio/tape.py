@@ -11,10 +11,11 @@ import jax
 import numpy as np
 import numpy.typing as npt
 
+from skyrig.control import HeldCommands
 from skyrig.errors import InputError
-from skyrig.flight.flight import Flight
+from skyrig.flight.flight import Flight, Inputs
 from skyrig.flight.metrics import metrics
-from skyrig.runs.closed import as_flight
+from skyrig.runs.assembly import assemble
 from skyrig.runs.flying import who_flies
 from skyrig.tracks import Track
 
@@ -61,7 +62,7 @@ def flight_of(built: Built, pieces: Sequence[Any]) -> Flight:
         events += [replace(each, row=each.row + jumped if each.row >= 0 else -1) for each in it.events]
         jumped += 0 if it.sides is None else len(jax.tree.leaves(it.sides)[0])
     sides = [it.sides for it in pieces if it.sides is not None]
-    whole: Any = SimpleNamespace(
+    whole = SimpleNamespace(
         times=_joined(it.times for it in pieces),
         bodies=_tracks([it.bodies for it in pieces]),
         signals=_dicts([it.signals for it in pieces]),
@@ -75,7 +76,11 @@ def flight_of(built: Built, pieces: Sequence[Any]) -> Flight:
             sides=jax.tree.map(lambda *parts: np.concatenate(parts), *sides) if sides else None
         ),
     )
-    flight = as_flight(built, who_flies(built), whole)
+    made = Inputs(whole.ticks, *(getattr(whole, name) for name in _HELD))
+    flying = who_flies(built)
+    measured = None if isinstance(flying, HeldCommands) else whole.measured
+    units = getattr(flying, "signal_units", None)
+    flight = assemble(built, whole, made, measured, whole.controller_signals, units)
     return replace(flight, metrics=metrics(flight, limits=built.scenario.spec.verdict))
 
 

@@ -3,11 +3,15 @@
 A vehicle knows where its cable will be tied to the load and how hard it will be pulled; the load knows where
 the vehicles will be and chooses how hard each pulls. Cable lengths are soft: (L - L_0)^2 / (2 softness) joins
 the cost of both sides, so that their plans come together over a few exchanges.
+
+What moves and costs is compiled by itself, so that solvers and derivatives, which ask for it again and again,
+trace it once.
 """
 
 from __future__ import annotations
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -103,10 +107,12 @@ class Vehicle(Rigid):
     shy: Float[Array, "..."]
     """Weight of coming nearer than that (1/m^2)."""
 
+    @jax.jit
     def advance(self, x: Array, u: Array, stage: VehicleStage) -> Array:
         """One step of the horizon, pulled by the cable as told."""
         return bodies.runge_kutta(lambda x: self.derivative(x, u, stage.tied, stage.tension), x, self.step)
 
+    @jax.jit
     def derivative(self, x: Array, u: Array, tied: Array, tension: Array) -> Float[Array, "13"]:
         """Of the state, while the cable pulls with `tension` (N) towards where it is tied."""
         rotation = rotation_matrix(x[ATTITUDE])
@@ -120,12 +126,14 @@ class Vehicle(Rigid):
         """Where its cable hangs on it, world frame (m)."""
         return x[POSITION] + rotation_matrix(x[ATTITUDE]) @ self.hook
 
+    @jax.jit
     def residual(self, x: Array, u: Array, stage: VehicleStage) -> tuple[Array, Array]:
         """Errors, efforts, the cable's length, and what it comes too near to."""
         own, weight = self._at(x, stage, self.weights.stage)
         r = jnp.concatenate([own, u - stage.aim.effort])
         return r, self.scale * jnp.concatenate([weight, self.weights.effort])
 
+    @jax.jit
     def final(self, x: Array, stage: VehicleStage) -> tuple[Array, Array]:
         """The same without efforts."""
         r, weight = self._at(x, stage, self.weights.final)
@@ -178,10 +186,12 @@ class Load(Rigid):
     own_frame: bool = eqx.field(static=True)
     """Whether velocities are compared in the load's own frame, as the public code of Auto-Multilift does."""
 
+    @jax.jit
     def advance(self, x: Array, u: Array, stage: LoadStage) -> Array:
         """One step of the horizon, each cable pulling towards where its vehicle will be."""
         return bodies.runge_kutta(lambda x: self.derivative(x, u, stage.hooks), x, self.step)
 
+    @jax.jit
     def derivative(self, x: Array, u: Array, hooks: Array) -> Float[Array, "13"]:
         """Of the state, while cables pull with `u` (N) towards their hooks."""
         rotation = rotation_matrix(x[ATTITUDE])
@@ -209,12 +219,14 @@ class Load(Rigid):
         """Where cables are tied, world frame (m)."""
         return x[POSITION] + self.attachment @ rotation_matrix(x[ATTITUDE]).T
 
+    @jax.jit
     def residual(self, x: Array, u: Array, stage: LoadStage) -> tuple[Array, Array]:
         """Errors, tensions, and the cables' lengths."""
         own, weight = self._at(x, stage, self.weights.stage)
         r = jnp.concatenate([own, u - stage.aim.effort])
         return r, self.scale * jnp.concatenate([weight, self.weights.effort])
 
+    @jax.jit
     def final(self, x: Array, stage: LoadStage) -> tuple[Array, Array]:
         """The same without tensions."""
         r, weight = self._at(x, stage, self.weights.final)

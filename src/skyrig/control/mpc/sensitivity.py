@@ -139,7 +139,7 @@ def propagated(steps: Step, sweeps: int, coupled: bool = True) -> tuple[Array, A
         begin = jnp.zeros_like(add[0])
         return jnp.concatenate([begin[None], jax.lax.scan(step, begin, (a, add))[1]])
 
-    def exchange(_: int, kept: tuple[Array, Array, Array, Array]) -> tuple[Array, Array, Array, Array]:
+    def exchange(_: Array, kept: tuple[Array, Array, Array, Array]) -> tuple[Array, Array, Array, Array]:
         _, _, load_by_own, load_by_load = kept
         own = along(steps.own, steps.by_load @ load_by_own[:-1] + steps.own_weights)
         by_load = along(steps.own, steps.by_load @ load_by_load[:-1, None] + steps.load_on_own)

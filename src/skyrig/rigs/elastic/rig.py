@@ -29,8 +29,7 @@ from skyrig.rigs.elastic.parameters import (
 )
 from skyrig.rigs.elastic.trim import LEVEL, trim
 from skyrig.rigs.equilibrium import Trim
-from skyrig.rigs.on_cables import Reeled, team_arrays
-from skyrig.turns import turn as turn_points
+from skyrig.rigs.on_cables import Reeled, cable_ends, team_arrays
 
 
 class Elastic(ElasticDynamics):
@@ -98,7 +97,7 @@ class Elastic(ElasticDynamics):
         vehicles = bodies_from_arrays(
             "vehicle", (n,), vehicle_position, vehicle_velocity, vehicle_attitude, vehicle_rate
         )
-        ends = _ends(self, payload, vehicles)
+        ends = cable_ends(self, payload, vehicles)
         if nodes is None:
             lengths = np.asarray(self.length)
             lines = [hanging(ends[0][k], ends[1][k], float(lengths[k]), self.segments + 1) for k in range(n)]
@@ -137,19 +136,3 @@ class Elastic(ElasticDynamics):
     def trim(self, position: Any, attitude: Any = LEVEL, lean: float | None = None) -> Trim:
         """The hover on cables that lean outwards by `lean` (rad); see `skyrig.trim`."""
         return trim(self, position, attitude, lean)
-
-
-def _ends(rig: Elastic, payload: Bodies, vehicles: Bodies) -> tuple[np.ndarray, ...]:
-    """Places (n, 3) of hooks and attachments (m), and their velocities (m/s); in NumPy."""
-
-    def rows(leaf: Any) -> np.ndarray:
-        return np.asarray(leaf).T
-
-    def at(body: Bodies, arm: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        attitude = rows(body.attitude)
-        swing = turn_points(attitude, np.cross(rows(body.rate), arm))
-        return rows(body.position) + turn_points(attitude, arm), rows(body.velocity) + swing
-
-    hooks = np.zeros((rig.count, 3)) if rig.hook is None else rows(rig.hook)
-    (top, top_speed), (bottom, bottom_speed) = at(vehicles, hooks), at(payload, rows(rig.attachment))
-    return top, bottom, top_speed, bottom_speed

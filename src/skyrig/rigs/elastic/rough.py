@@ -65,9 +65,7 @@ def rough(
 
     shares = jnp.arange(1, PIECES + 1, dtype=rig.like(state).dtype) / PIECES
     now = tension(rig.segment(state), spans(course_now(rig, state)), state.mode.whole)
-    (end, _, most), _ = jax.lax.scan(
-        jax.checkpoint(piece), (state, 0.0 * now, jnp.asarray(0)), shares
-    )
+    (end, _, most), _ = jax.lax.scan(jax.checkpoint(piece), (state, 0.0 * now, jnp.asarray(0)), shares)
     return Rough(end, most)
 
 
@@ -100,9 +98,7 @@ def _solved(given: Any, pulls: Array, lanes: Array) -> tuple[Change, Array, Arra
         found = _turn(given, *carry)
         return (found.velocity, jnp.maximum(found.tension, 0.0)), None
 
-    (velocity, pulls), _ = jax.lax.scan(
-        jax.checkpoint(repeated), (velocity, pulls), None, length=REPEATED
-    )
+    (velocity, pulls), _ = jax.lax.scan(jax.checkpoint(repeated), (velocity, pulls), None, length=REPEATED)
     return velocity, pulls, turns
 
 

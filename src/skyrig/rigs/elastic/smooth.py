@@ -137,7 +137,10 @@ def _lifts(
 def _gains(
     rig: ElasticParameters, start: ElasticState, end: ElasticState, work: Array, solids: Solids, share: Any
 ) -> Array:
-    """Whether a step made more than a share of its energy out of nothing; reeling does work of its own, and is not looked at."""
+    """Whether a step made more than this share of its energy out of nothing.
+
+    Reeling does work of its own, and is not looked at.
+    """
     if rig.winch is not None:
         return jnp.zeros(work.shape, bool)
     before, after = energy(rig, start, solids), energy(rig, end, solids)

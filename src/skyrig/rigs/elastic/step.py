@@ -72,7 +72,7 @@ def _in_parts(
 
 
 def bounce_rate(rig: ElasticParameters, state: ElasticState) -> Float[Array, "*batch"]:
-    """Natural frequency of the payload and the vehicle that bounce fastest on a cable between them (rad/s)."""
+    """Natural frequency of payload and vehicle on the cable between them, the highest of all (rad/s)."""
     softness = 1 / rig.mass + 1 / rig.payload_mass
     return jnp.sqrt((rig.axial / state.length * softness).max(0))
 

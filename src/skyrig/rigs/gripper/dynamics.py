@@ -14,6 +14,7 @@ from skyrig import algebra
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.gripper import contact
 from skyrig.rigs.gripper.contact import Pose
+from skyrig.rigs.gripper.events import grasp_events
 from skyrig.rigs.gripper.momentum import Push, Speed, kinetic_energy
 from skyrig.rigs.gripper.parameters import (
     GripperMotion,
@@ -84,6 +85,10 @@ class GripperDynamics(GripperParameters):
         batch = self.like(state).ndim
         run: Any = one_by_one(self, _signals, batch)
         return run(self, state, outside(loads, state), self.like(state))
+
+    def happened(self, times: Any, told: dict[str, Any]) -> list[Any]:
+        """Touch, grasped, lifted, released, dropped."""
+        return grasp_events(times, told)
 
     def stored(self, state: GripperState) -> Float[Array, "*batch"]:
         """Energy in fingers, tendons and contacts (J)."""

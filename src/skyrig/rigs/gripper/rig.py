@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -48,7 +48,7 @@ class SoftGripper(GripperDynamics):
         ground_stiffness: float = 2e3,
         floor: float = 0.0,
         gravity: float = GRAVITY,
-    ) -> Self:
+    ) -> SoftGripper:
         """A gripper from its parts.
 
         Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +15,17 @@ from skyrig.algebra import apply, apply_transposed, cross, dot
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.gripper.dynamics import assumptions, outside
 from skyrig.rigs.gripper.momentum import Push
+from skyrig.rigs.gripper.moving import (
+    Moving,
+    advanced,
+    as_bodies,
+    free,
+    inverse,
+    packed,
+    rigid,
+    turned,
+    unpacked,
+)
 from skyrig.rigs.gripper.parameters import Grip, GripperMode, GripperMotion, GripperState
 from skyrig.rigs.gripper.rig import SoftGripper
 from skyrig.rigs.gripper.skin import LATE, Body, Stuck, gap, on_ground, on_object, standing, wide
@@ -29,26 +40,15 @@ HANGING = 1.0
 """How long fingers may swing before a flight, to hang at rest (s)."""
 
 
-class Moving(NamedTuple):
-    """A flight between two sub-steps."""
-
-    vehicle: Body
-    object: Body
-    at: Nodes
-    """Of the fingers without their bases."""
-    drift: Nodes
-    held: Stuck
-    """Skin on the object, (3, points, slices, fingers, *batch)."""
-    stood: Stuck
-    """The object on the ground, (3, corners, *batch)."""
-    grazed: Array
-    """How hard the skin presses on the ground (N)."""
-    torque: Array
-    """Of the fingers on the vehicle, summed over sub-steps (N m)."""
-
-
 class RodGripper(SoftGripper):
     """A vehicle with fingers that are rods; `motion.nodes` has a place and two directors a node."""
+
+    @classmethod
+    def build(cls, *parts: Any, **named: Any) -> RodGripper:
+        """As `SoftGripper.build`; a design's elements are not asked for."""
+        made = super().build(*parts, **named)
+        assert isinstance(made, RodGripper)
+        return made
 
     @staticmethod
     def skin_of(design: FingerDesign) -> tuple[np.ndarray, np.ndarray]:
@@ -71,7 +71,7 @@ class RodGripper(SoftGripper):
             *(cross(spin, leaf) for leaf in at[1:]),
         )
         at = at._replace(place=at.place + wide(craft.position[:, 0], at.place))
-        return _packed(_free(at)), _packed(_free(drift))
+        return packed(free(at)), packed(free(drift))
 
     @property
     def rod(self) -> Rod:
@@ -133,7 +133,7 @@ class RodGripper(SoftGripper):
         share = dt / count
         tendons = self._tendons(state)
 
-        backs = _inverse(self.inertia[:, :, 0]), _inverse(self.payload_inertia)
+        backs = inverse(self.inertia[:, :, 0]), inverse(self.payload_inertia)
 
         def one(_: Any, now: Moving) -> Moving:
             return self._sub_step(now, push, tendons, backs, share)
@@ -149,19 +149,20 @@ class RodGripper(SoftGripper):
 
     def _longest(self) -> Array:
         """The longest sub-step (s)."""
-        return rods.longest(self.rod, self.contact_stiffness * self.area.sum(1).max(0), LATE)
+        inner = self.area[:, : len(ROWS) - 1].sum(1).max(0)
+        return rods.longest(self.rod, self.contact_stiffness * inner, LATE)
 
     def begun(self, state: GripperState) -> Moving:
         """A flight before its first sub-step."""
         motion, mode = state.motion, state.mode
         inertia = self.inertia[:, :, 0]
-        held = Stuck(jnp.moveaxis(mode.held.anchor, (3, 2, 1, 0), (0, 1, 2, 3)), _turned(mode.held.force))
+        held = Stuck(jnp.moveaxis(mode.held.anchor, (3, 2, 1, 0), (0, 1, 2, 3)), turned(mode.held.force))
         stood = Stuck(jnp.moveaxis(mode.stood.anchor, 1, 0), mode.stood.force)
         return Moving(
-            _body(motion.vehicles, inertia),
-            _body(motion.payload, self.payload_inertia),
-            _unpacked(motion.nodes),
-            _unpacked(motion.drift),
+            rigid(motion.vehicles, inertia),
+            rigid(motion.payload, self.payload_inertia),
+            unpacked(motion.nodes),
+            unpacked(motion.drift),
             held,
             stood,
             jnp.zeros_like(held.force),
@@ -193,7 +194,7 @@ class RodGripper(SoftGripper):
         for arm, pull in zip(arms, force, strict=True):
             torque = torque + cross(arm[:, 0], pull[:, 0]).sum(1)
         weight = self.mass[0] * self._down(push.vehicle)
-        vehicle = _pushed(
+        vehicle = advanced(
             now.vehicle,
             self.mass[0],
             backs[0],
@@ -223,7 +224,7 @@ class RodGripper(SoftGripper):
         force = push.object + self.payload_mass * self._down(push.object) - on_skin.sum(axes) + pushed.sum(1)
         twist = push.object_turn - cross(points - wide(thing.place, points), on_skin).sum(axes)
         twist = twist + cross(arm, pushed).sum(1)
-        moved = _pushed(thing, self.payload_mass, back, force, twist, dt)
+        moved = advanced(thing, self.payload_mass, back, force, twist, dt)
         if self.solid.kind == "ball":  # its lowest point goes with its middle, not with its skin
             rolled = dt * cross(wide(moved.rate, arm), arm)
             stood = stood._replace(anchor=stood.anchor - rolled)
@@ -239,15 +240,15 @@ class RodGripper(SoftGripper):
 
     def _ended(self, state: GripperState, end: Moving, count: Array) -> GripperState:
         mode = state.mode
-        held = Grip(jnp.moveaxis(end.held.anchor, (0, 1, 2, 3), (3, 2, 1, 0)), _turned(end.held.force))
-        grazed = Grip(mode.grazed.anchor, _turned(end.grazed))
+        held = Grip(jnp.moveaxis(end.held.anchor, (0, 1, 2, 3), (3, 2, 1, 0)), turned(end.held.force))
+        grazed = Grip(mode.grazed.anchor, turned(end.grazed))
         stood = Grip(jnp.moveaxis(end.stood.anchor, 0, 1), end.stood.force)
         return GripperState(
             GripperMotion(
-                _bodies(end.vehicle),
-                _bodies(end.object),
-                _packed(end.at),
-                _packed(end.drift),
+                as_bodies(end.vehicle),
+                as_bodies(end.object),
+                packed(end.at),
+                packed(end.drift),
             ),
             GripperMode(mode.lengths, held, grazed, stood, end.torque / count),
         )
@@ -299,8 +300,8 @@ class RodGripper(SoftGripper):
         total = (mass * dot(now.drift.place, now.drift.place)).sum((0, 1))
         for leaf in now.drift[1:]:
             total = total + (inertia * dot(leaf, leaf)).sum((0, 1))
-        for body, weight in ((now.vehicle, self.mass[0]), (now.object, self.payload_mass)):
-            total = total + weight * dot(body.velocity, body.velocity) + dot(body.spin, body.rate)
+        for each, weight in ((now.vehicle, self.mass[0]), (now.object, self.payload_mass)):
+            total = total + weight * dot(each.velocity, each.velocity) + dot(each.spin, each.rate)
         return self.stored(state) + total / 2
 
     def momenta(self, state: GripperState) -> Float[Array, "6 *batch"]:
@@ -312,53 +313,7 @@ class RodGripper(SoftGripper):
         for arm, leaf in zip(now.at[1:], now.drift[1:], strict=True):
             turn = turn + inertia * cross(arm, leaf)
         push, turn = push.sum((1, 2)), turn.sum((1, 2))
-        for body, weight in ((now.vehicle, self.mass[0]), (now.object, self.payload_mass)):
-            push = push + weight * body.velocity
-            turn = turn + cross(body.place, weight * body.velocity) + body.spin
+        for each, weight in ((now.vehicle, self.mass[0]), (now.object, self.payload_mass)):
+            push = push + weight * each.velocity
+            turn = turn + cross(each.place, weight * each.velocity) + each.spin
         return jnp.concatenate([push, turn])
-
-
-def _free(at: Nodes) -> Nodes:
-    return Nodes(*(leaf[:, 1:] for leaf in at))
-
-
-def _packed(at: Nodes) -> Float[Array, "fingers slices 3 3 *batch"]:
-    """As a state holds nodes: finger by finger, place and directors, xyz last."""
-    return jnp.moveaxis(jnp.stack(at), (3, 2, 0, 1), (0, 1, 2, 3))
-
-
-def _unpacked(nodes: Float[Array, "fingers slices 3 3 *batch"]) -> Nodes:
-    return Nodes(*jnp.moveaxis(nodes, (0, 1, 2, 3), (3, 2, 0, 1)))
-
-
-def _turned(force: Array) -> Array:
-    """Points, slices, fingers from fingers, slices, points, and back."""
-    return jnp.moveaxis(force, (0, 1, 2), (2, 1, 0))
-
-
-def _body(bodies: Bodies, inertia: Array) -> Body:
-    attitude = bodies.attitude[:, 0]
-    turn = algebra.rotation_matrix(attitude)
-    spin = apply(turn, apply(inertia, bodies.rate[:, 0]))
-    rate = apply(turn, bodies.rate[:, 0])
-    return Body(bodies.position[:, 0], bodies.velocity[:, 0], attitude, turn, spin, rate)
-
-
-def _pushed(body: Body, mass: Any, back: Array, force: Array, torque: Array, dt: Any) -> Body:
-    """A rigid body after a sub-step: its momenta first, then its pose; `back` is its inertia's inverse."""
-    velocity, spin = body.velocity + dt * force / mass, body.spin + dt * torque
-    rate = apply(body.turn, apply(back, apply_transposed(body.turn, spin)))
-    attitude = algebra.normalised(algebra.multiply(algebra.turn_by(dt * rate), body.attitude))
-    turn = algebra.rotation_matrix(attitude)
-    rate = apply(turn, apply(back, apply_transposed(turn, spin)))
-    return Body(body.place + dt * velocity, velocity, attitude, turn, spin, rate)
-
-
-def _inverse(inertia: Array) -> Array:
-    return jnp.moveaxis(jnp.linalg.inv(jnp.moveaxis(inertia, (0, 1), (-2, -1))), (-2, -1), (0, 1))
-
-
-def _bodies(body: Body) -> Bodies:
-    """As a state holds a body."""
-    rate = apply_transposed(body.turn, body.rate)
-    return Bodies(body.place[:, None], body.velocity[:, None], body.attitude[:, None], rate[:, None])

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from skyrig.algebra import apply, apply_transposed, cross, dot
+from skyrig.algebra import apply, apply_transposed, cross, dot, largest
 from skyrig.rigs.gripper.solid import Solid
 
 LATE = 2e-4
@@ -79,7 +79,7 @@ def gap(solid: Solid, place: Float[Array, "3 *points"]) -> tuple[Array, Array]:
 
 def _rounded(beyond: Array, rounding: Array) -> tuple[Array, Array]:
     """Distance and direction from how far points are beyond flat faces whose edges are rounded."""
-    most = beyond.max(0)
+    most = largest(beyond)
     part = jnp.maximum(beyond, 0.0)
     far = jnp.sqrt(dot(part, part) + 1e-24)
     face = jnp.where(beyond == most, 1.0, 0.0)

@@ -20,13 +20,12 @@ from skyrig.errors import InputError
 from skyrig.rigs.bodies import Bodies, bodies_from_arrays
 from skyrig.rigs.cables import Cable, checked
 from skyrig.rigs.equilibrium import Trim
-from skyrig.rigs.on_cables import Reeled, team_arrays
+from skyrig.rigs.on_cables import Reeled, cable_ends, team_arrays
 from skyrig.rigs.protocol import Loads
 from skyrig.rigs.slung.events import SlungEvents
 from skyrig.rigs.slung.motion import cable_matrix, motion, spans
 from skyrig.rigs.slung.parameters import SlungMode, SlungMotion, SlungState
 from skyrig.rigs.slung.trim import LEVEL, trim
-from skyrig.turns import cross, turn
 
 START = 1e-9
 """A cable this close to its length at the start is at its length; one longer by more is an error (m)."""
@@ -170,17 +169,7 @@ def _distances(rig: Slung, payload: Bodies, vehicles: Bodies) -> tuple[Any, Any]
         span = spans(rig, slung_state(payload, vehicles, rig.length, rig.length, no, no, False))
         return span.distance, span.rate
 
-    def rows(leaf: Any) -> np.ndarray:
-        return np.asarray(leaf).T
-
-    points, load = rows(rig.attachment), rows(payload.attitude)
-    ends = rows(payload.position) + turn(load, points)
-    speeds = rows(payload.velocity) + turn(load, cross(rows(payload.rate), points))
-    hooks, drifts = rows(vehicles.position), rows(vehicles.velocity)
-    if rig.hook is not None:
-        hook, team = rows(rig.hook), rows(vehicles.attitude)
-        hooks = hooks + turn(team, hook)
-        drifts = drifts + turn(team, cross(rows(vehicles.rate), hook))
+    hooks, ends, drifts, speeds = cable_ends(rig, payload, vehicles)
     apart = ends - hooks
     distance = np.linalg.norm(apart, axis=1)
     along = np.einsum("ki,ki->k", apart, speeds - drifts) / np.maximum(distance, 1e-300)

@@ -59,7 +59,7 @@ class GripperRig(Mechanism, frozen=True, kw_only=True, tag="gripper"):
     ground_stiffness: Annotated[float, unit("N/m", "Of each corner of the object", gt=0, le=1e7)] = 2e3
     floor: Annotated[float, unit("m", "Height of the ground, or of the table's top")] = 0.0
 
-    words: ClassVar[str] = "with a soft gripper"
+    words: ClassVar[str] = "held by a soft gripper"
     steps_itself: ClassVar[bool] = True
 
     def parts(self, at: Place) -> GripperParts:
@@ -80,8 +80,9 @@ class GripperParts(RigParts):
         from skyrig.soft.design import FingerDesign
 
         said = self.said.finger
-        values = {name: getattr(said, name) for name in said.__struct_fields__}
-        return FingerDesign(**values | {"elements": "H20" if self.reduced else said.elements})
+        values: dict[str, Any] = {name: getattr(said, name) for name in said.__struct_fields__}
+        values["elements"] = "H20" if self.reduced else said.elements
+        return FingerDesign(**values)
 
     @property
     def reduced(self) -> bool:

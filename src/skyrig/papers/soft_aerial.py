@@ -1,0 +1,218 @@
+"""Fishman and Carlone: Control and trajectory optimization for soft aerial manipulation, run again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from skyrig.errors import InputError
+from skyrig.papers import page
+from skyrig.papers import soft_flights as flights
+from skyrig.papers.page import Block, Code, Heading, Items, Table, Text
+from skyrig.papers.soft_drawing import NAME, errors, fingers
+from skyrig.papers.soft_flights import Tell
+from skyrig.papers.soft_grasps import VARIED, Size, figure_8, figure_9, left_open
+
+Progress = Callable[[int, int, str], None]
+QUICK = Size(20, 5, 1, (0.1, 0.3, 0.5, 0.7), (0.2, 0.25, 0.35, 0.45))
+FULL = Size(
+    20,
+    20,
+    20,
+    tuple(np.round(np.arange(0.1, 0.71, 0.1), 3).tolist()),
+    tuple(np.round(np.arange(0.15, 0.46, 0.05), 3).tolist()),
+)
+
+
+def choose(tables: Sequence[int], figures: Sequence[int]) -> list[int]:
+    """The figures that are meant, in order; 1 stands for what the paper leaves open."""
+    if tables:
+        raise InputError("--table cannot be given: the paper has no tables.")
+    for number in figures:
+        if number not in SECTIONS:
+            listed = ", ".join(str(each) for each in SECTIONS)
+            raise InputError(f"--figure must be one of {listed}, not {number}.")
+    return [number for number in SECTIONS if number in figures or not figures]
+
+
+def reproduce(
+    out: Path,
+    tables: Sequence[int] = (),
+    figures: Sequence[int] = (),
+    progress: Progress | None = None,
+    full: bool = False,
+) -> tuple[Path, Path]:
+    """Compute and fly what is asked for, and write the page with its pictures.
+
+    Args:
+        out: Folder to write to.
+        tables: None; the paper has none.
+        figures: Numbers of figures; everything if left out.
+        progress: Told of every flight that is done.
+        full: Whether maps are as fine and targets as many as `FULL` says, or as `QUICK` does.
+
+    Returns:
+        The Markdown page and the HTML page.
+    """
+    chosen, size = choose(tables, figures), FULL if full else QUICK
+    done, total = 0, sum(COUNTS[number](size) for number in chosen)
+
+    def tell(label: str) -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, total, label)
+
+    blocks = _opening(size)
+    for number in chosen:
+        blocks += SECTIONS[number](size, tell)
+    return page.write([*blocks, *_open_ends()], out, NAME)
+
+
+def _opening(size: Size) -> list[Block]:
+    flown = "skyrig reproduce " + NAME + (" --full" if size is FULL else "")
+    return [
+        Heading(1, "Soft aerial manipulation, run again"),
+        Text(
+            "The simulations of Fishman and Carlone, *Control and Trajectory Optimization for Soft Aerial "
+            "Manipulation* (IEEE Aerospace Conference 2021), who flew them in SOFA, next to skyrig's. This "
+            "page is written by a command, numbers and pictures alike:"
+        ),
+        Code(flown),
+        Text(
+            "`--full` flies 20 targets for every density and finer maps. Fingers fly as reduced rods "
+            "([soft fingers](soft.md)) where nothing else is said, with the paper's controller and gains. "
+            "Where the paper gives no number, ours are below, and so is what they do."
+        ),
+    ]
+
+
+def _figure_4(size: Size, tell: Tell) -> list[Block]:
+    """The two objectives of the approach, and section VI-D's timing."""
+    from skyrig import soft
+    from skyrig.soft.gripper import in_body
+    from skyrig.soft.surface import edges
+
+    ring = soft.Gripper.build()
+    target, shapes, rows = (0.12, 0.0, -0.2), {}, []
+    for word, cost in (("C1 (eq. 7)", "spread"), ("C2 (eq. 8)", "surround"), ("C_grasp (eq. 6)", "grasp")):
+        aim = target if cost != "grasp" else (0.0, 0.0, -0.15)
+        soft.lengths_for(ring, cost, aim)
+        began = time.process_time()
+        found = soft.lengths_for(ring, cost, aim)
+        spent = time.process_time() - began
+        at = soft.shape(ring, found.lengths).blocks
+        around = edges(ring.finger, at)
+        flat = in_body(ring, around.reshape((ring.fingers, -1, 3))).reshape(around.shape)
+        shapes[word] = (np.asarray(flat), np.asarray(aim))
+        rows.append([word, f"{spent:.2f}", str(int(found.steps)), "yes" if found.found else "no"])
+        tell(word)
+    both = float(rows[0][1]) + float(rows[2][1])
+    text = (
+        "Seen from the side, in the vehicle's frame: far from the target (C1), around it (C2), and closed. "
+        f"Lengths for the approach and the grasp of all four fingers take {both:.2f} s of processor time "
+        "once compiled; the paper's C++ needs about 1 s for a sequence (section VI-D)."
+    )
+    head = ("objective", "processor time (s)", "steps of the search", "found")
+    shown = fingers(shapes, "Figure 4. Fingers from the side, the target in red.")
+    return [
+        Heading(2, "Figure 4 and section VI-D: objectives and their time"),
+        Text(text),
+        shown,
+        Table(head, rows),
+    ]
+
+
+def _fallen(tracks: Sequence[flights.Track]) -> tuple[float, float]:
+    """When the mean error has fallen by 95 % for good (s), and the largest error in the end (m)."""
+    rows = np.stack([it.position for it in tracks])
+    mean, times = rows.mean(0), tracks[0].times
+    above = np.flatnonzero(mean > 0.05 * mean[0])
+    settled = float(times[min(above[-1] + 1, len(times) - 1)])
+    return (settled if above[-1] + 1 < len(times) else np.nan), float(rows[:, -1].max())
+
+
+def _figure_6(size: Size, tell: Tell) -> list[Block]:
+    tracks = flights.jumps(250.0, size.targets, tell)
+    settled, left = _fallen(tracks)
+    text = (
+        f"{size.targets} targets on a circle of 1 m, drawn by chance. The mean position error has fallen by "
+        f"95 % after **{settled:.2f} s** (paper: 1.3 s), and is {1e3 * left:.1f} mm at most after 5 s. "
+        "The attitude's error is shown as the sine of the tilt, for the wanted attitude ends level."
+    )
+    shown = errors("figure-06", {"250": tracks}, "Figure 6. Means and standard deviations, 250 kg/m^3.")
+    return [Heading(2, "Figure 6: a target 1 m away"), Text(text), shown]
+
+
+def _figure_7(size: Size, tell: Tell) -> list[Block]:
+    groups, rows = {}, []
+    for density in (1e-2, 1e3, 1e5):
+        count = size.light if density < flights.LIGHT else size.heavy
+        tracks = flights.jumps(density, count, tell)
+        settled, left = _fallen(tracks)
+        weight = density * 4 * 0.18 * 0.025**2
+        kind = "elements" if density < flights.LIGHT else "rods"
+        groups[f"{density:g} kg/m^3"] = tracks
+        when = "not within 5 s" if np.isnan(settled) else f"{settled:.2f}"
+        rows.append([f"{density:g}", f"{weight:.2g}", kind, str(count), when, f"{1e3 * left:.1f}"])
+    head = (
+        "density (kg/m^3)",
+        "fingers' mass (kg)",
+        "fly as",
+        "targets",
+        "error down by 95 % after (s)",
+        "largest error after 5 s (mm)",
+    )
+    text = (
+        "The paper's statement is that all densities converge within 5 s. The controller knows the mass of "
+        "vehicle and fingers together, which the paper does not say of its own; forces in eq. 19 go with it. "
+        "The fingers' mass hangs up to 0.2 m below the vehicle, whose inertia alone the controller knows."
+    )
+    shown = errors("figure-07", groups, "Figure 7. Means and standard deviations by density.")
+    return [
+        Heading(2, "Figure 7: from a gripper lighter than helium to one denser than lead"),
+        Text(text),
+        Table(head, rows),
+        shown,
+    ]
+
+
+SECTIONS: dict[int, Callable[[Size, Tell], list[Block]]] = {
+    4: _figure_4,
+    6: _figure_6,
+    7: _figure_7,
+    8: figure_8,
+    9: figure_9,
+    1: left_open,
+}
+"""By figure; 1 stands for what the paper leaves open."""
+COUNTS: dict[int, Callable[[Size], int]] = {
+    4: lambda size: 3,
+    6: lambda size: size.targets,
+    7: lambda size: size.light + 2 * size.heavy,
+    8: lambda size: 2 * len(size.xs) * len(size.zs),
+    9: lambda size: 2 * len(size.xs) * len(size.zs),
+    1: lambda size: 2 * len(VARIED),
+}
+"""How many flights or searches each takes."""
+
+
+def _open_ends() -> list[Block]:
+    entries = [
+        "The mesh: theirs is of linear tetrahedra, of a size that is not printed; ours are quadratic "
+        "hexahedra and rods fitted to them.",
+        "Friction: 1.2 of fingers on the target, 0.5 on the ground. The target: a can 0.06 m across and "
+        "0.08 m high. Tendons: 1e3 N/m. Not printed in the paper.",
+        f"The time to the grasp, t_g: {flights.ARRIVES:g} s. The set-point above the target is passed when "
+        "two thirds of it are over. The vehicle is 0.15 m above the target's middle at the grasp, and the "
+        "inner tendons are pulled 0.03 m further after it.",
+        f"Damping: a viscosity of {flights.VISCOSITY:g} Pa s, soft or stiff.",
+        "Rotors: the paper's vehicle pushes and turns as asked. In figures 6 and 7 ours has strong rotors "
+        "3 m out, which do the same; in the grasps those of `soft-drone`.",
+        "A grasp holds if the target is lifted by half of the way at least and held by two fingers or more, "
+        "off the ground, all of the last half second.",
+    ]
+    return [Heading(2, "What was chosen here"), Items(entries)]

@@ -1,0 +1,82 @@
+"""A gripper of rods between two sub-steps, from a state and back; components first, the batch last."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from skyrig import algebra
+from skyrig.algebra import apply, apply_transposed
+from skyrig.rigs.bodies import Bodies
+from skyrig.rigs.gripper.skin import Body, Stuck
+from skyrig.soft.rod import Nodes
+
+
+class Moving(NamedTuple):
+    """A flight between two sub-steps."""
+
+    vehicle: Body
+    object: Body
+    at: Nodes
+    """Of the fingers without their bases."""
+    drift: Nodes
+    held: Stuck
+    """Skin on the object, (3, points, slices, fingers, *batch)."""
+    stood: Stuck
+    """The object on the ground, (3, corners, *batch)."""
+    grazed: Array
+    """How hard the skin presses on the ground (N)."""
+    torque: Array
+    """Of the fingers on the vehicle, summed over sub-steps (N m)."""
+
+
+def free(at: Nodes) -> Nodes:
+    """Without the bases."""
+    return Nodes(*(leaf[:, 1:] for leaf in at))
+
+
+def packed(at: Nodes) -> Float[Array, "fingers slices 3 3 *batch"]:
+    """As a state holds nodes: finger by finger, place and directors, xyz last."""
+    return jnp.moveaxis(jnp.stack(at), (3, 2, 0, 1), (0, 1, 2, 3))
+
+
+def unpacked(nodes: Float[Array, "fingers slices 3 3 *batch"]) -> Nodes:
+    """Nodes as a state holds them."""
+    return Nodes(*jnp.moveaxis(nodes, (0, 1, 2, 3), (3, 2, 0, 1)))
+
+
+def turned(force: Array) -> Array:
+    """Points, slices, fingers from fingers, slices, points, and back."""
+    return jnp.moveaxis(force, (0, 1, 2), (2, 1, 0))
+
+
+def rigid(bodies: Bodies, inertia: Array) -> Body:
+    """A group of one body as a rigid body in the world."""
+    attitude = bodies.attitude[:, 0]
+    turn = algebra.rotation_matrix(attitude)
+    spin = apply(turn, apply(inertia, bodies.rate[:, 0]))
+    rate = apply(turn, bodies.rate[:, 0])
+    return Body(bodies.position[:, 0], bodies.velocity[:, 0], attitude, turn, spin, rate)
+
+
+def advanced(body: Body, mass: Any, back: Array, force: Array, torque: Array, dt: Any) -> Body:
+    """A rigid body after a sub-step: its momenta first, then its pose; `back` is its inertia's inverse."""
+    velocity, spin = body.velocity + dt * force / mass, body.spin + dt * torque
+    rate = apply(body.turn, apply(back, apply_transposed(body.turn, spin)))
+    attitude = algebra.normalised(algebra.multiply(algebra.turn_by(dt * rate), body.attitude))
+    turn = algebra.rotation_matrix(attitude)
+    rate = apply(turn, apply(back, apply_transposed(turn, spin)))
+    return Body(body.place + dt * velocity, velocity, attitude, turn, spin, rate)
+
+
+def inverse(inertia: Array) -> Array:
+    """Of an inertia (3, 3, *batch)."""
+    return jnp.moveaxis(jnp.linalg.inv(jnp.moveaxis(inertia, (0, 1), (-2, -1))), (-2, -1), (0, 1))
+
+
+def as_bodies(body: Body) -> Bodies:
+    """As a state holds a body."""
+    rate = apply_transposed(body.turn, body.rate)
+    return Bodies(body.place[:, None], body.velocity[:, None], body.attitude[:, None], rate[:, None])
