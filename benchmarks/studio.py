@@ -130,7 +130,8 @@ def main() -> None:
     options = parser.parse_args()
     studio = Studio(port=0)
     studio.begin()
-    studio.session.open(load(SCENARIO).with_overrides({"duration": 20_000.0}))  # it stops at its end
+    studio.session.open(load(SCENARIO).with_overrides({"duration": 3600.0}))
+    studio.session.repeat = True  # else it stops at its end
     while studio.session.status != "ready":
         time.sleep(0.1)
     studio.session.play()

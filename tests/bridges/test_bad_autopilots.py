@@ -14,7 +14,7 @@ import skyrig
 from skyrig.bridges.ardupilot import ArduPilotLink, servos
 from skyrig.bridges.autopilot import LinkLost, Moment
 from skyrig.bridges.mavlink import Stream
-from skyrig.bridges.offboard import PX4, Offboard
+from skyrig.bridges.offboard import ARDUPILOT, PX4, Offboard
 from skyrig.bridges.px4 import Px4Link
 from skyrig.errors import InputError
 from skyrig.sensing.registry import SENSORS
@@ -163,20 +163,33 @@ def frame(count: int, pwm: int = 1500, magic: int = 18458) -> bytes:
     return struct.pack(f"<HHI{channels}H", magic, 400, count, *[pwm] * channels)
 
 
-def test_ardupilot_is_told_a_line_of_json_and_asks_again_if_it_missed_it(ardupilot, moment: Moment) -> None:
+def test_ardupilot_is_told_a_line_of_json_once_for_each_frame(ardupilot, moment: Moment) -> None:
     link, client = ardupilot
     for sent in (GARBAGE[:500], b"", frame(5)[:-1], frame(5, magic=4), frame(0)):
         client.send(sent)
     link.connect()
-    client.send(frame(0))  # again: it did not hear
+    client.send(frame(0))  # again, as it does every second that it waits: told twice, it would lag for good
     client.send(frame(1, magic=29569, pwm=2500))
     assert np.array_equal(link.exchange(moment).controls, [[1.0] * 4])
-    lines = [client.recv(65536) for _ in range(2)]
-    assert lines[0] == lines[1] and lines[0].startswith(b"\n") and lines[0].endswith(b"\n")
-    told = json.loads(lines[0])
+    line = client.recv(65536)
+    client.settimeout(0.1)
+    with pytest.raises(TimeoutError):
+        client.recv(65536)
+    assert line.startswith(b"\n") and line.endswith(b"\n")
+    told = json.loads(line)
     assert told["position"] == [2.0, 1.0, -3.0] and told["timestamp"] == 0.004
     assert told["imu"]["accel_body"][2] == pytest.approx(-9.81, abs=0.3)
     assert np.allclose(told["quaternion"], [np.sqrt(0.5), 0, 0, np.sqrt(0.5)])
+
+
+def test_an_ardupilot_that_did_not_hear_is_told_again(ardupilot, moment: Moment) -> None:
+    link, client = ardupilot
+    client.send(frame(0))
+    link.connect()
+    threading.Timer(0.6, client.send, [frame(0)]).start()
+    threading.Timer(0.8, client.send, [frame(1)]).start()
+    link.exchange(moment)
+    assert client.recv(65536) == client.recv(65536)
 
 
 def test_an_ardupilot_that_is_gone_is_told_of(ardupilot, moment: Moment) -> None:
@@ -227,20 +240,29 @@ def test_ten_thousand_fuzzed_messages_end_nothing(px4, moment: Moment) -> None:
 
 def test_companions_listen_here_alone_and_heed_heartbeats() -> None:
     port = free_port()
-    own = Offboard(np.zeros((1, 3)), PX4, port)
+    own = Offboard(np.zeros((1, 3)), ARDUPILOT, port)
     assert own._sockets[0].getsockname()[0] == "127.0.0.1"
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as it:
         it.bind(("127.0.0.1", 0))
         it.sendto(GARBAGE[:200], ("127.0.0.1", port))
         own.listen()
         assert not own.complete
+        it.settimeout(5.0)
         coder = common.MAVLink(None, srcSystem=1, srcComponent=1)
-        it.sendto(coder.heartbeat_encode(2, 12, 129, 0, 4).pack(coder), ("127.0.0.1", port))
-        own.listen()
-        assert own.complete and own.armed.all()
-        own.begin()
-        commands = [coder.parse_buffer(it.recv(65536))[0].command for _ in range(2)]
-        assert commands == [176, 400]
+        asked = []
+        for mode in (1, 129):  # disarmed, then armed
+            it.sendto(coder.heartbeat_encode(2, 12, mode, 0, 4).pack(coder), ("127.0.0.1", port))
+            it.sendto(
+                coder.statustext_encode(2, b"Arm: Need Position Estimate").pack(coder), ("127.0.0.1", port)
+            )
+            own.listen()
+            assert own.complete and own.armed.all() == (mode == 129)
+            own.begin()
+            asked.append(
+                [coder.parse_buffer(it.recv(65536))[0].command for _ in range(2 if mode == 1 else 1)]
+            )
+        assert asked == [[176, 400], [22]], "a mode and to arm, then to take off"
+        assert own.said(0) == " (it says: Arm: Need Position Estimate)"
     with pytest.raises(InputError, match=f"UDP port {port} cannot be listened on"):
         Offboard(np.zeros((1, 3)), PX4, port)
     own.close()

@@ -1,6 +1,7 @@
 """Plans: as good as an independent solver's, within their bounds, and those that a public code stored."""
 
 import casadi
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -178,17 +179,21 @@ def test_a_team_holds_its_payload_though_cables_go_slack_and_a_vehicle_hears_not
     assert np.isfinite(planned).all() and planned.min() > 0
 
 
-@pytest.mark.slow
-def test_a_team_closes_up_to_pass_a_gate_narrower_than_itself() -> None:
-    flight = skyrig.fly("three-dragonflies-gate")
-    assert flight.verdict.line == "flew as asked."
-    assert not [event for event in flight.events if event.kind in ("collision", "touch")]
-    place, reach = flight.vehicles.position, 0.1075 + 0.0508  # m, to the tips of the propellers
-    gap, width = 0.9, np.ptp(place[:, :, 1], axis=1)
-    assert width[0] + 2 * reach > gap, "the team as it begins would not fit"
-    for post in ((1.5, 0.5), (1.5, -0.5)):
-        assert np.linalg.norm(place[:, :, :2] - post, axis=2).min() > reach + 0.05
-    assert flight.payload.position[-1, 0] == pytest.approx(3.0, abs=0.01)
+def test_a_plan_keeps_off_an_obstacle() -> None:
+    start = np.zeros(13)
+    start[3], start[6] = 2.0, 1.0
+    wanted = np.array([0.5, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+    shy = eqx.tree_at(lambda it: (it.apart, it.shy), vehicle(), (jnp.asarray(0.4), jnp.asarray(1e4)))
+
+    @jax.jit
+    def nearest(post):
+        told = stages(wanted, np.array([0.0, 0, -2]), 9.0)
+        told = eqx.tree_at(lambda it: it.obstacles, told, jnp.broadcast_to(post, (STEPS + 1, 1, 3)))
+        plan = solve(shy, bounds(1e-4), jnp.asarray(start), told, guess(start), 20)
+        return jnp.linalg.norm(plan.states[:, :2] - jnp.array([0.5, 0.05]), axis=1).min()
+
+    free, kept = (float(nearest(jnp.array([x, 0.05, 0.1]))) for x in (100.0, 0.5))
+    assert free < 0.25 < 0.27 < kept, "half of `apart` and the radius make 0.3 m, which is soft"
 
 
 def test_what_cannot_be_planned_is_refused() -> None:

@@ -19,12 +19,12 @@ def test_it_hangs_on_elastic_cables_as_it_should(name: str) -> None:
     built: Any = scenario.build()
     rig, state, hover = built.rig, built.state, built.hover
     assert rig.mechanism == "elastic" and built.control_times[-1] == scenario.duration
-    # cables are as long as they are said to be: stretched a little, or hanging in arcs cut into chords
+    # cables are as long as they are said to be: stretched a little, or hanging in arcs (these are chords)
     apart = np.diff(np.asarray(course_now(rig, state).place), axis=1)
     length = np.linalg.norm(apart, axis=0).sum(0)
-    assert length == pytest.approx(scenario.parts.lengths, rel=0.03)
+    share = length / np.asarray(scenario.parts.lengths)
+    assert share.min() > 0.95 and share.max() < 1.005
     if hover is None:
-        assert scenario.spec.start.vehicles is not None
         return
     # vehicles carry themselves, the payload and the cables
     craft = np.asarray(hover.state.vehicles.attitude)

@@ -108,7 +108,10 @@ def test_any_signal_of_any_body_is_plotted_with_events_and_others_beside(
         round(float(it), 6) for it in marked
     }
     # the flight that lies over it is the same one, so its lines are the same and nothing is apart
-    np.testing.assert_allclose(thrust.data[4], thrust.data[1], atol=0.05)
+    error = plots["Tracking error (mm)"]
+    both = np.isfinite(error.data[2])
+    assert both.sum() > 50
+    np.testing.assert_allclose(error.data[2][both], error.data[1][both], atol=2.0)
     assert 'data-readout="apart-1-payload"' in viewer.panel.numbers.content
     viewer.press("No overlay")
     viewer.press("The usual plots")
@@ -189,7 +192,7 @@ def test_a_pull_is_a_damped_spring_at_a_point_of_the_body() -> None:
 @pytest.mark.slow
 def test_the_mouse_pulls_bodies_and_lets_go(viewer: Viewer, flown: Flight) -> None:
     studio, session = viewer.studio, viewer.session
-    session.reset()
+    session.open(POKED)
     viewer.settle()
     assert studio.rig is not None
     heard = studio.pulling._heard("vehicles", 1)
@@ -230,7 +233,7 @@ def test_keys_play_look_back_reset_and_follow(viewer: Viewer, flown: Flight) -> 
             callback(SimpleNamespace(client=SimpleNamespace(), client_id=0))
         viewer.settle()
 
-    session.reset()
+    session.open(POKED)
     viewer.settle()
     key("Play or pause")
     assert session.playing

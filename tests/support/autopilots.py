@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from skyrig.bridges import sitl
 from skyrig.bridges.launch import Launched
-from skyrig.bridges.lockstep import Flown
+from skyrig.bridges.lockstep import Flown, hover_thrusts
 from skyrig.scenario import Scenario
 
 
@@ -31,5 +31,5 @@ def flown(scenario: Scenario, protocol: str, acts=lambda processes, time: None) 
     built = scenario.build()
     gap = 1 if protocol == sitl.PX4 else 10
     ports = [(chosen.port + gap * k, chosen.companion + k) for k in range(built.rig.count)]
-    with Launched("stand-in", protocol, built.team.airframes, sitl.hover_thrusts(built), ports) as launched:
+    with Launched("stand-in", protocol, built.team.airframes, hover_thrusts(built), ports) as launched:
         return sitl.fly(scenario, replace(chosen, launch=None), lambda time: acts(launched.processes, time))

@@ -25,6 +25,8 @@ PORT, GAP = 9002, 10
 SHORT, LONG = struct.Struct("<HHI16H"), struct.Struct("<HHI32H")
 LOOK = 1.0
 """After how long it is looked whether a silent vehicle is still there (s)."""
+LOST = 0.5
+"""After how long an answer counts as lost if the same frame comes again (s); ArduPilot asks every second."""
 MAGIC = {18458: SHORT, 29569: LONG}
 
 
@@ -115,11 +117,11 @@ class _Vehicle:
         """Whom frames come from; others are passed over."""
         self.count = -1
         self.controls = np.zeros(32)
-        self._told = b""
+        self._told, self._when = b"", 0.0
 
     def send(self, told: bytes) -> None:
         """A state, to where frames come from."""
-        self._told = told
+        self._told, self._when = told, time.monotonic()
         try:
             self.socket.send(told)
         except ConnectionRefusedError:
@@ -146,8 +148,9 @@ class _Vehicle:
             return False
         count, controls = found
         if self.where is not None and count == self.count and self._told:
-            self.send(self._told)  # it did not hear, and asks again
-            return False
+            if time.monotonic() > self._when + LOST:
+                self.send(self._told)  # it did not hear, and asks again
+            return False  # it asked while it had to wait: told twice, it would lag from then on
         if self.where is not None and count != (self.count + 1) % 2**32:
             raise LinkLost(
                 f"vehicle {self.index} went from frame {self.count} to {count}: it was started anew, or "

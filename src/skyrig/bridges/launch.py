@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from skyrig.bridges import firmware
 from skyrig.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,19 +22,6 @@ if TYPE_CHECKING:
 
 STANDIN = "stand-in"
 """What `--launch` takes instead of a path for the stand-in that comes with skyrig."""
-
-
-def parameters(frame: Airframe, hover: float) -> dict[str, float]:
-    """PX4's parameters for an airframe: its rotors (CA_*) and its hover thrust of `hover` (N).
-
-    Rotors keep their order. PX4's axes are forward, right, down, and KM is positive for a rotor that turns
-    counter-clockwise seen from above, whose reaction turns the vehicle clockwise.
-    """
-    found = {"CA_AIRFRAME": 0.0, "CA_ROTOR_COUNT": float(frame.rotor_count), "THR_MDL_FAC": 1.0}
-    for k, (place, spin) in enumerate(zip(frame.rotor_positions, frame.spin, strict=True)):
-        found |= {f"CA_ROTOR{k}_PX": float(place[0]), f"CA_ROTOR{k}_PY": -float(place[1])}
-        found[f"CA_ROTOR{k}_KM"] = -float(spin) * frame.torque_to_thrust
-    return found | {"MPC_THR_HOVER": float(np.clip(hover / frame.total_thrust_max, 0.1, 0.8))}
 
 
 def standin_frame(frame: Airframe, hover: float) -> str:
@@ -68,29 +57,34 @@ class Launched:
         own = what == STANDIN
         if not own and not os.access(what, os.X_OK):
             raise InputError(f"--launch {what!r} must be a program to run, or {STANDIN!r}.")
+        self._folder = tempfile.TemporaryDirectory(prefix="skyrig-")
         self._plan = []
         for k, (frame, (port, companion)) in enumerate(zip(airframes, ports, strict=True)):
             thrust = float(hover[k])
             around = {**os.environ, "PX4_SIM_HOSTNAME": "127.0.0.1", "PX4_SIM_MODEL": "none_iris"}
             around["SKYRIG_STANDIN"] = standin_frame(frame, thrust)
-            around |= {f"PX4_PARAM_{name}": f"{value:g}" for name, value in parameters(frame, thrust).items()}
             if own:
                 script = [sys.executable, str(Path(__file__).with_name("standin.py")), protocol]
                 command = [*script, "-i", str(k), "--port", str(port), "--companion", str(companion)]
             elif protocol == "px4":
-                command = [what, "-i", str(k), "-d"]
+                command = [os.path.abspath(what), "-i", str(k), "-d"]
+                said = firmware.px4(frame, thrust)
+                around |= {f"PX4_PARAM_{name}": f"{value:g}" for name, value in said.items()}
             else:
-                home = ["--model", "JSON:127.0.0.1", f"-I{k}", "--slave", "0"]
-                command = [what, *home, "--serial0", f"udpclient:127.0.0.1:{companion}"]
-            self._plan.append((command, around))
+                told = self._own(k) / "vehicle.parm"
+                said = firmware.ardupilot(frame, thrust)
+                told.write_text("".join(f"{name} {value:.7g}\n" for name, value in said.items()))
+                command = [os.path.abspath(what), *_ardupilot(k, port, companion), "--defaults", str(told)]
+            self._plan.append((command, around, self._own(k)))
         self.processes: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> Launched:
-        for command, around in self._plan:
-            quiet = subprocess.DEVNULL
-            self.processes.append(
-                subprocess.Popen(command, env=around, stdin=quiet, stdout=quiet, stderr=quiet)
-            )
+        for command, around, place in self._plan:
+            with open(place / "said.txt", "wb") as said:
+                quiet = subprocess.DEVNULL
+                self.processes.append(
+                    subprocess.Popen(command, env=around, cwd=place, stdin=quiet, stdout=said, stderr=said)
+                )
         return self
 
     def __exit__(
@@ -104,3 +98,26 @@ class Launched:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        self._folder.cleanup()
+
+    def _own(self, k: int) -> Path:
+        """Vehicle k's folder, for what its firmware writes; it goes with the process."""
+        place = Path(self._folder.name) / str(k)
+        place.mkdir(exist_ok=True)
+        return place
+
+
+def _ardupilot(k: int, port: int, companion: int) -> list[str]:
+    """Options of ArduPilot's program: nothing remembered, as fast as it goes, MAVLink to the companion."""
+    ports = ["--sim-port-out", str(port), "--serial0", f"udpclient:127.0.0.1:{companion}"]
+    return [
+        "--model",
+        "JSON:127.0.0.1",
+        f"-I{k}",
+        "--sysid",
+        str(k + 1),
+        "--wipe",
+        "--speedup",
+        "100",
+        *ports,
+    ]

@@ -1,8 +1,8 @@
 """A rig flown by autopilots in lockstep: physics never runs ahead of an answer.
 
 While autopilots boot, the world stands still and only the clock of their sensors goes on; it is let go once
-all of them have answered and are armed. So it does not matter how long each takes, and a flight begins the
-same way every time.
+all of them are armed and push as the hover asks. So it does not matter how long each takes, a load in the
+air does not fall while rotors spin up, and a flight begins the same way every time.
 """
 
 from __future__ import annotations
@@ -12,23 +12,49 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from skyrig.bridges.autopilot import Answer, Link, LinkLost, Moment
 from skyrig.bridges.mission import Mission
 from skyrig.bridges.offboard import Offboard
+from skyrig.constants import GRAVITY
 from skyrig.flight.flight import Flight
 from skyrig.runs.sensed import first_truth
 from skyrig.runs.session import Session
 from skyrig.scenario import Scenario
-from skyrig.sensing.sensor import sensors_of
+from skyrig.scenario.build import Built
+from skyrig.scenario.instruments import carrier_of
+from skyrig.sensing.sensor import Numbers, Sensors, sensors_of
 
 NEEDED = ("imu", "gnss", "barometer", "magnetometer")
 SETPOINTS = 50.0
 """Set-points a second (Hz)."""
 BOOT = 120.0
-"""Longest that autopilots may take to arm, by their own clock (s)."""
+"""Longest that autopilots may take to arm and to push, by their own clock (s)."""
+ENOUGH = 0.97
+"""Share of the hover's thrust at which a vehicle is let go."""
 REST = 1.0
 """How long the rig is left alone once it is down, rotors off (s)."""
+
+
+def hover_thrusts(built: Built) -> Numbers:
+    """(n,) what each vehicle must push in the hover with its load (N); its own weight where none is known."""
+    if built.hover is not None:
+        return np.asarray(built.hover.thrust, dtype=np.float64)
+    return np.array([frame.mass * GRAVITY for frame in built.team.airframes])
+
+
+def waiting(built: Built) -> Sensors:
+    """Sensors while the world waits: with the biases that they have when the flight begins.
+
+    Filters learn biases while they wait; if others held in the flight, a vehicle would tilt by what changed.
+    """
+    spec = built.scenario.spec
+    said = {}
+    for name, it in sensors_of(spec).items():
+        walks = dict.fromkeys((field for field in it.__struct_fields__ if field.endswith("walk")), 0.0)
+        said[name] = structs.replace(it, **walks)
+    return Sensors(said, carrier_of(spec, built.scenario.parts), built.seed)
 
 
 @dataclass(frozen=True)
@@ -107,22 +133,24 @@ class _Pilot:
         self.most = np.zeros((len(frames), rotors))
         for row, frame in zip(self.most, frames, strict=True):
             row[: frame.rotor_count] = frame.thrust_max * frame.shares
+        self.hover = hover_thrusts(session.built)
         self.answer: Answer | None = None
 
     def boot(self) -> None:
-        """Let autopilots start, follow and arm, while the world stands still."""
+        """Let autopilots start, arm and push, while the world stands still."""
         built = self.session.built
         rest = first_truth(built)
-        sensors = replace(built, seed=built.seed + 1).sensors()  # not the numbers of the flight to come
-        while self.answer is None or not self._armed(self.answer).all():
+        sensors = waiting(built)
+        while self.answer is None or not self._carried(self.answer).all():
             if self.ticks > BOOT * self.link.rate:
-                raise LinkLost(f"the vehicles did not all arm in {BOOT:g} s.")
+                raise LinkLost(self._never())
             truth = replace(rest, time=self.ticks / self.link.rate)
-            self._talk(0.0)
+            self.offboard.listen()
+            if not self.offboard.firmware.takes_off:
+                self._aim(0.0)
             self.answer = self._exchange(sensors.show(truth), truth)
             if self.answer is not None and self.offboard.complete and self.ticks % round(self.link.rate) == 0:
                 self.offboard.begin()
-        self.offboard.take_off(1.0)
 
     def step(self) -> None:
         """One tick of physics with what was answered, then the next exchange."""
@@ -130,7 +158,8 @@ class _Pilot:
         session = self.session
         session.step(rotors=self.answer.controls**2 * self.most)
         now = session.time
-        self._talk(now)
+        self.offboard.listen()
+        self._aim(now)
         if now > self.mission.duration and self.ticks % round(self.link.rate / 4) == 0 and self.mission.rise:
             self.offboard.disarm()
         answer = self._exchange(session.sensors, session.truth)
@@ -138,8 +167,7 @@ class _Pilot:
             raise LinkLost("a vehicle stopped answering.")
         self.answer, self.exchanged = answer, self.exchanged + 1
 
-    def _talk(self, now: float) -> None:
-        self.offboard.listen()
+    def _aim(self, now: float) -> None:
         if self.ticks % self.every == 0:
             self.offboard.aim(self.mission(now), self.ticks * self.tick_usec)
 
@@ -147,5 +175,18 @@ class _Pilot:
         self.ticks += 1
         return self.link.exchange(Moment(self.ticks * self.tick_usec, readings, truth))
 
+    def _carried(self, answer: Answer) -> Any:
+        """(n,) which vehicles are armed and push as the hover asks, so that they can be let go."""
+        pushed = (answer.controls**2 * self.most).sum(axis=1)
+        return self._armed(answer) & (pushed >= ENOUGH * self.hover)
+
     def _armed(self, answer: Answer) -> Any:
         return answer.armed | self.offboard.armed
+
+    def _never(self) -> str:
+        """Why the world was not let go."""
+        armed = np.zeros(len(self.hover), dtype=bool) if self.answer is None else self._armed(self.answer)
+        late, missing = int(np.argmin(armed)), "arm" if not armed.all() else "push as the hover asks"
+        if armed.all():
+            late = int(np.argmin(self._carried(self.answer))) if self.answer is not None else 0
+        return f"vehicle {late} did not {missing} in {BOOT:g} s{self.offboard.said(late)}."

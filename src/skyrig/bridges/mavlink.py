@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import struct
 from typing import Any
 
 from skyrig.errors import InputError
 
 ARMED = 128
 """Flag of a mode in which rotors may turn."""
+HEAD = struct.Struct("<7BHB")
+"""Magic number, length, two flags, number, system, component and kind of a message of version 2."""
 NONSENSE = 65536
 """Bytes without a single message after which a stream is no MAVLink."""
 
@@ -23,6 +26,12 @@ def dialect() -> Any:
             "autopilots need pymavlink, which is not installed: pip install 'skyrig[px4]'."
         ) from None
     return common
+
+
+def _checksum(raw: bytes) -> Any:
+    from pymavlink.generator.mavcrc import x25crc
+
+    return x25crc(raw)
 
 
 class Stream:
@@ -44,6 +53,18 @@ class Stream:
         raw = message.pack(self._coder)
         self._coder.seq = (self._coder.seq + 1) % 256
         return raw
+
+    def plain(self, kind: Any, *numbers: float) -> bytes:
+        """A message of one of the dialect's classes from its numbers in the order of the wire.
+
+        The same bytes as `bytes_of` gives, in a tenth of the time: for those sent at every tick.
+        """
+        coder = self._coder
+        body = kind.unpacker.pack(*numbers).rstrip(b"\0") or b"\0"
+        who = (coder.seq, coder.srcSystem, coder.srcComponent, kind.id & 0xFFFF, kind.id >> 16)
+        raw = HEAD.pack(0xFD, len(body), 0, 0, *who) + body
+        coder.seq = (coder.seq + 1) % 256
+        return raw + _checksum(raw[1:] + bytes([kind.crc_extra])).crc.to_bytes(2, "little")
 
     def datagram(self, raw: bytes) -> list[Any]:
         """The messages of a datagram, which begins anew whatever came before."""

@@ -25,7 +25,9 @@ LOCAL_NED = 1
 NO_YAW_RATE = 1 << 11
 """All of SET_POSITION_TARGET_LOCAL_NED counts but the yaw rate."""
 SET_MODE, ARM, TAKE_OFF = 176, 400, 22
-CUSTOM = 1
+CUSTOM, WARNING = 1, 4
+HEIGHT = 1.0
+"""What is asked of those that take off by a command (m); set-points follow at once."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Firmware:
     mode: tuple[int, int]
     """Main and sub mode for MAV_CMD_DO_SET_MODE."""
     takes_off: bool
-    """Whether it wants a command to take off before it follows."""
+    """Whether it wants a command to take off, and no set-point before it pushes."""
 
 
 PX4 = Firmware((6, 0), False)
@@ -59,6 +61,7 @@ class Offboard:
         self._where: list[Any] = [None] * len(start)
         self.armed = np.zeros(len(start), dtype=bool)
         """Of each vehicle, as its heartbeats say."""
+        self._said = [""] * len(start)
         for k in range(len(start)):
             it = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             it.setblocking(False)
@@ -84,9 +87,19 @@ class Offboard:
                 except OSError:
                     break
                 for message in self._streams[k].datagram(raw):
-                    if message.get_type() == "HEARTBEAT" and message.get_srcComponent() == 1:
-                        self._where[k] = where
-                        self.armed[k] = bool(message.base_mode & ARMED)
+                    self._take(k, message, where)
+
+    def _take(self, k: int, message: Any, where: Any) -> None:
+        kind = message.get_type()
+        if kind == "HEARTBEAT" and message.get_srcComponent() == 1:
+            self._where[k] = where
+            self.armed[k] = bool(message.base_mode & ARMED)
+        elif kind == "STATUSTEXT" and message.severity <= WARNING:
+            self._said[k] = "".join(it for it in str(message.text) if it.isprintable())
+
+    def said(self, k: int) -> str:
+        """The latest complaint of a vehicle as the end of a sentence; '' if it made none."""
+        return f" (it says: {self._said[k]})" if self._said[k] else ""
 
     def aim(self, wanted: Setpoint, usec: int) -> None:
         """A set-point for each vehicle, from its own origin."""
@@ -99,16 +112,13 @@ class Offboard:
             self._send(k, make(*head, *moves, yaw, 0.0))
 
     def begin(self) -> None:
-        """Ask every vehicle to follow set-points, and to arm."""
-        for k in range(len(self.start)):
-            self._command(k, SET_MODE, CUSTOM, *self.firmware.mode)
-            self._command(k, ARM, 1.0)
-
-    def take_off(self, height: float) -> None:
-        """Ask those that want to be asked to rise to `height` (m)."""
-        if self.firmware.takes_off:
-            for k in range(len(self.start)):
-                self._command(k, TAKE_OFF, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, height)
+        """Ask every vehicle to follow set-points and to arm, and then to take off if it wants that."""
+        for k, armed in enumerate(self.armed):
+            if not armed:
+                self._command(k, SET_MODE, CUSTOM, *self.firmware.mode)
+                self._command(k, ARM, 1.0)
+            elif self.firmware.takes_off:
+                self._command(k, TAKE_OFF, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, HEIGHT)
 
     def disarm(self) -> None:
         """Ask every vehicle to stop its rotors."""

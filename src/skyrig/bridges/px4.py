@@ -6,7 +6,6 @@ HIL_ACTUATOR_CONTROLS that bears the same time, once it has booted. See docs/bri
 
 from __future__ import annotations
 
-import math
 import select
 import socket
 import time
@@ -14,16 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from skyrig.bridges import frames
 from skyrig.bridges.autopilot import LOCAL, Answer, LinkLost, Moment
-from skyrig.bridges.mavlink import ARMED, NONSENSE, Stream
+from skyrig.bridges.hil import Row, rows
+from skyrig.bridges.mavlink import ARMED, NONSENSE, Stream, dialect
 from skyrig.errors import InputError
-from skyrig.sensing.barometer import pressure_altitude
-from skyrig.sensing.geodesy import ORIGIN, geodetic
+from skyrig.sensing.geodesy import ORIGIN
 
 PORT = 4560
-ACCEL, GYRO, MAGNET, PRESSURE = 0x7, 0x38, 0x1C0, 0x1A00
-"""Bits of HIL_SENSOR.fields_updated."""
 GLANCE = 0.005
 """How long an answer is waited for while a vehicle boots (s)."""
 
@@ -86,8 +82,9 @@ class Px4Link:
 
     def exchange(self, moment: Moment) -> Answer | None:
         """Send to all, then wait for all."""
-        for client in self._clients:
-            client.send(self._messages(client, moment))
+        told = rows(moment, self.origin)
+        for client, row in zip(self._clients, told, strict=True):
+            client.send(row)
         ready = all(client.talks for client in self._clients)
         end = time.monotonic() + (self.patience if ready else GLANCE)
         waiting = {client.socket: client for client in self._clients if client.answered < moment.usec}
@@ -116,15 +113,6 @@ class Px4Link:
         for it in (*self._servers, *(client.socket for client in self._clients)):
             it.close()
 
-    def _messages(self, client: _Client, moment: Moment) -> list[Any]:
-        """What a vehicle is told at a tick: truth for its log, satellites if they are new, then sensors."""
-        make, k, usec = client.stream.make, client.index, moment.usec
-        found = [_state(make, moment, k, self.origin)]
-        gnss = moment.readings["gnss"]
-        if gnss.fresh:
-            found.append(_satellites(make, usec, gnss.values, k, self.origin))
-        return [*found, _sensors(make, moment, k)]
-
 
 class _Client:
     """One vehicle at the other end."""
@@ -139,10 +127,15 @@ class _Client:
         self.answered = -1
         """Time of the latest answer (microseconds)."""
 
-    def send(self, messages: list[Any]) -> None:
-        """All of them, in one piece."""
+    def send(self, told: Row) -> None:
+        """What it is told at a tick, in one piece: truth for its log, satellites if new, then sensors."""
+        stream, known = self.stream, dialect()
+        raw = stream.plain(known.MAVLink_hil_state_quaternion_message, *told.state)
+        if told.satellites is not None:
+            raw += stream.plain(known.MAVLink_hil_gps_message, *told.satellites)
+        raw += stream.plain(known.MAVLink_hil_sensor_message, *told.sensors)
         try:
-            self.socket.sendall(b"".join(self.stream.bytes_of(it) for it in messages))
+            self.socket.sendall(raw)
         except OSError:
             raise self.gone() from None
 
@@ -179,47 +172,3 @@ class _Client:
         return LinkLost(
             f"vehicle {self.index} hung up; PX4 never connects again: start both anew for another flight."
         )
-
-
-def _sensors(make: Any, moment: Moment, k: int) -> Any:
-    """HIL_SENSOR: SI, but Gauss and hPa, body axes forward, right, down."""
-    readings = moment.readings
-    imu, magnet, air = readings["imu"], readings["magnetometer"], readings["barometer"]
-    accel, gyro = (frames.body(imu.values[name][k]) for name in ("imu.accel", "imu.gyro"))
-    field = frames.body(magnet.values["magnetometer.field"][k]) / 100  # µT to Gauss
-    pressure = float(air.values["barometer.pressure"][k])
-    fields = ACCEL | GYRO | (MAGNET if magnet.fresh else 0) | (PRESSURE if air.fresh else 0)
-    rest = (pressure / 100, 0.0, float(pressure_altitude(pressure)), 25.0, fields)
-    return make.hil_sensor_encode(moment.usec, *accel, *gyro, *field, *rest)
-
-
-def _satellites(make: Any, usec: int, values: Any, k: int, origin: tuple[float, float, float]) -> Any:
-    """HIL_GPS: degrees times 1e7, mm, cm/s."""
-    latitude, longitude, altitude = geodetic(values["gnss.position"][k], origin)
-    velocity = frames.world(values["gnss.velocity"][k]) * 100
-    speed = min(round(math.hypot(velocity[0], velocity[1])), 65534)
-    course = round(math.degrees(math.atan2(velocity[1], velocity[0])) % 360.0 * 100) % 36000
-    place = (round(latitude * 1e7), round(longitude * 1e7), round(altitude * 1e3))
-    return make.hil_gps_encode(usec, 3, *place, 30, 40, speed, *(_short(it) for it in velocity), course, 12)
-
-
-def _state(make: Any, moment: Moment, k: int, origin: tuple[float, float, float]) -> Any:
-    """HIL_STATE_QUATERNION: the truth, which PX4 puts into its log."""
-    it, imu = moment.truth.vehicles, moment.readings["imu"].values["imu.accel"][k]
-    latitude, longitude, altitude = geodetic(np.asarray(it.position)[k], origin)
-    velocity = frames.world(np.asarray(it.velocity)[k]) * 100
-    milli_g = frames.body(imu) / 9.80665 * 1000
-    return make.hil_state_quaternion_encode(
-        moment.usec,
-        [float(part) for part in frames.attitude(np.asarray(it.attitude)[k])],
-        *(float(part) for part in frames.body(np.asarray(it.rate)[k])),
-        *(round(latitude * 1e7), round(longitude * 1e7), round(altitude * 1e3)),
-        *(_short(part) for part in velocity),
-        *(0, 0),
-        *(_short(part) for part in milli_g),
-    )
-
-
-def _short(value: float) -> int:
-    """As 16 bits hold it."""
-    return int(np.clip(round(float(value)), -32768, 32767))

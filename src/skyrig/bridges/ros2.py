@@ -6,6 +6,7 @@ it goes on only when every vehicle's command for this very stamp has arrived.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -28,6 +29,8 @@ DEPTH = 1000
 """Samples that are kept for readers that are behind."""
 STIFFNESS = 8.0
 """Body rate over missing turn, where attitudes are commanded (1/s)."""
+DRAWN, SHOWN = 1 / 30, 1.0
+"""How often cables are drawn, and bodies (s)."""
 AGAIN = 0.2
 """How often the first tick is told until somebody answers (s)."""
 LOOPBACK = """
@@ -68,9 +71,10 @@ class Ros2:
             raise InputError(
                 "ROS 2 needs cyclonedds, which is not installed: pip install 'skyrig[ros2]'."
             ) from None
-        from skyrig.bridges import ros2_types
+        from skyrig.bridges import ros2_markers, ros2_types
 
         self.types: Any = ros2_types
+        self._draw: Any = ros2_markers
         self.session, self.patience = session, patience
         self.wait_for = None if wait_for is None else wait_for.rpartition("/")[2]
         self.answered = 0
@@ -88,7 +92,10 @@ class Ros2:
         self._writers: dict[str, Any] = {}
         frames = session.built.team.airframes
         self._most = np.array([frame.total_thrust_max for frame in frames])
-        self._named = names(rig_data(session.scenario.parts))
+        self._rig = rig_data(session.scenario.parts)
+        self._named = names(self._rig)
+        self._due = {"drawn": 0.0, "shown": 0.0}
+        """When cables, and bodies and batteries, are told next (s)."""
         team = self._named[TEAM]
         kinds = {WRENCH: ros2_types.WrenchStamped, ATTITUDE: ros2_types.AttitudeTarget}
         self._readers = {
@@ -126,6 +133,7 @@ class Ros2:
                 twist = it.Twist(it.Vector3(*self._floats(own)), it.Vector3(*self._floats(rate)))
                 told = it.Odometry(header, name, pose, it.TwistWithCovariance(twist, [0.0] * 36))
                 self._write(f"/{name}/odometry", told)
+                self._write(f"/{name}/pose", it.PoseStamped(header, pose.pose))
                 moved = it.Transform(it.Vector3(*spot), quaternion)
                 frames.append(it.TransformStamped(header, name, moved))
         for k, name in enumerate(self._named[TEAM]):
@@ -133,7 +141,31 @@ class Ros2:
         layout = it.ArrayLayout([], 0)
         self._write("/signals/cable/tension", it.Float64MultiArray(layout, self._floats(truth.tension)))
         self._write("/tf", it.TFMessage(frames))
+        self._now_and_then(truth, stamp)
         self._write("/clock", it.Clock(stamp))  # last: whoever has it has all
+
+    def _now_and_then(self, truth: Any, stamp: Any) -> None:
+        """What need not be told at every tick: drawings, and that there are no batteries."""
+        now, markers = self.session.time, []
+        if self._is_due("shown", now, SHOWN):
+            markers += self._draw.bodies(self._rig, stamp)
+            for name in self._named[TEAM]:
+                self._write(f"/{name}/battery", self._battery(stamp, name))
+        if self._is_due("drawn", now, DRAWN):
+            markers += self._draw.cables(self._rig, truth.bodies, stamp)
+        if markers:
+            self._write("/markers", self.types.MarkerArray(markers))
+
+    def _is_due(self, what: str, now: float, period: float) -> bool:
+        due = now >= self._due[what] - 1e-9 or now == 0.0
+        if due:
+            self._due[what] = now + period
+        return due
+
+    def _battery(self, stamp: Any, name: str) -> Any:
+        """None: rotors here draw on nothing that runs out."""
+        blank = [math.nan] * 7
+        return self.types.BatteryState(self.types.Header(stamp, name), *blank, 0, 0, 0, False, [], [], "", "")
 
     def close(self) -> None:
         """Leave the wire."""

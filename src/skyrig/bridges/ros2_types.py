@@ -59,3 +59,46 @@ AttitudeTarget = _type(
     body_rate=Vector3,
     thrust=float32,
 )
+String = _type("std_msgs/String", data=str)
+PoseStamped = _type("geometry_msgs/PoseStamped", header=Header, pose=Pose)
+BatteryState = _type(
+    "sensor_msgs/BatteryState",
+    header=Header,
+    **dict.fromkeys(
+        ("voltage", "temperature", "current", "charge", "capacity", "design_capacity", "percentage"), float32
+    ),
+    **dict.fromkeys(("power_supply_status", "power_supply_health", "power_supply_technology"), uint8),
+    present=bool,
+    cell_voltage=sequence[float32],
+    cell_temperature=sequence[float32],
+    location=str,
+    serial_number=str,
+)
+Duration = _type("builtin_interfaces/Duration", sec=int32, nanosec=uint32)
+ColorRGBA = _type("std_msgs/ColorRGBA", **dict.fromkeys("rgba", float32))
+CompressedImage = _type("sensor_msgs/CompressedImage", header=Header, format=str, data=sequence[uint8])
+UVCoordinate = _type("visualization_msgs/UVCoordinate", u=float32, v=float32)
+MeshFile = _type("visualization_msgs/MeshFile", filename=str, data=sequence[uint8])
+Marker = _type(
+    "visualization_msgs/Marker",
+    header=Header,
+    ns=str,
+    id=int32,
+    type=int32,
+    action=int32,
+    pose=Pose,
+    scale=Vector3,
+    color=ColorRGBA,
+    lifetime=Duration,
+    frame_locked=bool,
+    points=sequence[Point],
+    colors=sequence[ColorRGBA],
+    texture_resource=str,
+    texture=CompressedImage,
+    uv_coordinates=sequence[UVCoordinate],
+    text=str,
+    mesh_resource=str,
+    mesh_file=MeshFile,
+    mesh_use_embedded_materials=bool,
+)
+MarkerArray = _type("visualization_msgs/MarkerArray", markers=sequence[Marker])

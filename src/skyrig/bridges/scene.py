@@ -53,16 +53,20 @@ def cables(rig: RigData, now: dict[str, Track], time: int) -> Any:
     known = messages()
     found = []
     for k, tether in enumerate(rig.tethers):
-        ends = [_end(now, it) for it in (tether.start, tether.end)]
         line = known.LinePrimitive(
             type=known.LinePrimitiveLineType.LineStrip,
             thickness=THICK,
-            points=[known.Point3(x=float(x), y=float(y), z=float(z)) for x, y, z in ends],
+            points=[known.Point3(x=float(x), y=float(y), z=float(z)) for x, y, z in ends(now, tether)],
             color=_colour(known, meshes.colour(k)),
         )
         stamp = known.Timestamp(sec=time // 10**9, nsec=time % 10**9)
         found.append(known.SceneEntity(timestamp=stamp, frame_id=MAP, id=f"cable{k}", lines=[line]))
     return known.SceneUpdate(entities=found)
+
+
+def ends(now: dict[str, Track], tether: Any) -> Numbers:
+    """(2, 3) where a cable is held in the world (m), bodies being (k, 3)."""
+    return np.stack([_end(now, it) for it in (tether.start, tether.end)])
 
 
 def _end(now: dict[str, Track], end: Any) -> Numbers:

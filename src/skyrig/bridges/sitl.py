@@ -6,17 +6,13 @@ from collections.abc import Callable
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 
-import numpy as np
-
 from skyrig.bridges import ardupilot, lockstep, offboard, px4
 from skyrig.bridges.autopilot import LOCAL, Link, LinkLost
 from skyrig.bridges.launch import Launched
 from skyrig.bridges.mavlink import dialect
-from skyrig.constants import GRAVITY
 from skyrig.scenario import Scenario
-from skyrig.scenario.build import Built
 from skyrig.sensing.geodesy import ORIGIN
-from skyrig.sensing.sensor import Numbers, sensors_of
+from skyrig.sensing.sensor import sensors_of
 
 PX4, ARDUPILOT = "px4", "ardupilot"
 
@@ -67,7 +63,7 @@ def fly(
         started = (
             nullcontext()
             if settings.launch is None
-            else Launched(settings.launch, settings.protocol, frames, hover_thrusts(built), where)
+            else Launched(settings.launch, settings.protocol, frames, lockstep.hover_thrusts(built), where)
         )
         with started:
             try:
@@ -76,13 +72,6 @@ def fly(
                 return lockstep.Flown(None, str(error), 0)
             tell("Connected. The world stands still until every vehicle is armed.")
             return lockstep.fly(known, link, companions, mission, progress, settings.pace)
-
-
-def hover_thrusts(built: Built) -> Numbers:
-    """(n,) what each vehicle must push in the hover with its load (N); its own weight where none is known."""
-    if built.hover is not None:
-        return np.asarray(built.hover.thrust, dtype=np.float64)
-    return np.array([frame.mass * GRAVITY for frame in built.team.airframes])
 
 
 def _link(scenario: Scenario, settings: Settings) -> tuple[Link, list[int]]:

@@ -3,10 +3,12 @@
     python standin.py px4 -i 0        (or ardupilot)
 
 It is true to the protocol, not to the firmware. It boots for some sensor messages, answers each one with
-actuators of the same time, follows set-points and arms by MAVLink over UDP. It flies by the truth that
-simulators send along (HIL_STATE_QUATERNION, or ArduPilot's JSON), not by an estimate of its own; its law is a
-plain cascade of position, velocity, attitude and rate. It needs NumPy and pymavlink and nothing of skyrig;
-what it knows of its airframe stands in the environment variable SKYRIG_STANDIN.
+actuators of the same time, follows set-points and arms by MAVLink over UDP. As ArduPilot it wants to be asked
+to take off once it is armed, spins up for two seconds, and idles for good if a set-point comes before it
+flies. It flies by the truth that simulators send along (HIL_STATE_QUATERNION, or ArduPilot's JSON), not by an
+estimate of its own; its law is a plain cascade of position, velocity, attitude and rate. It needs NumPy and
+pymavlink and nothing of skyrig; what it knows of its airframe stands in the environment variable
+SKYRIG_STANDIN.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ from pymavlink.dialects.v20 import common
 
 GRAVITY, EARTH = 9.80665, 6371000.0
 ARMED, BOOT = 128, 10
+SPIN_UP = 2.0
+"""From rest to the hover's thrust, where it takes off by a command (s)."""
 HEARTBEAT = 250
 """Answers between two heartbeats."""
 SERVOS = struct.Struct("<HHI16H")
@@ -45,6 +49,22 @@ def rotation(q):
             [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
         ]
     )
+
+
+def heading(q):
+    """Of a unit quaternion wxyz (rad)."""
+    w, x, y, z = q
+    return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+
+
+def cross(a, b):
+    """Vector product; NumPy's own takes ten times as long for one."""
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def within(values, most):
+    """Values between -most and most."""
+    return np.minimum(np.maximum(values, -most), most)
 
 
 def messages(coder, raw) -> list[Any]:
@@ -65,17 +85,17 @@ class Law:
         """Controls between 0 and 1 that bring a state to where it is wanted."""
         place, velocity, turned, rate = state
         goal, speed, push, yaw = wanted
-        off = speed + np.clip(2.0 * (goal - place), -2.0, 2.0) - velocity
-        self.integral = np.clip(self.integral + 1.5 * off * dt, -3.0, 3.0)
+        off = speed + within(2.0 * (goal - place), 2.0) - velocity
+        self.integral = within(self.integral + 1.5 * off * dt, 3.0)
         pull = push + 4.0 * off + self.integral - [0.0, 0.0, GRAVITY]
         pull[2] = min(pull[2], -0.3 * GRAVITY)
-        down = -pull / np.linalg.norm(pull)
-        side = np.cross(down, [math.cos(yaw), math.sin(yaw), 0.0])
-        side /= np.linalg.norm(side)
-        aim = np.stack([np.cross(side, down), side, down], axis=1)
+        down = -pull / math.sqrt(pull @ pull)
+        side = cross(down, (math.cos(yaw), math.sin(yaw), 0.0))
+        side /= math.sqrt(side @ side)
+        aim = np.array([cross(side, down), side, down]).T
         skew = aim.T @ turned - turned.T @ aim
         missing = -0.5 * np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
-        moment = self.inertia @ (25.0 * (10.0 * missing * [1, 1, 0.3] - rate)) + np.cross(
+        moment = self.inertia @ (25.0 * (10.0 * missing * [1, 1, 0.3] - rate)) + cross(
             rate, self.inertia @ rate
         )
         thrust = self.weight / GRAVITY * -(pull @ turned[:, 2])
@@ -85,13 +105,14 @@ class Law:
             -moment[1],
             -moment[2],
         ]  # rotors are told forward, left, up
-        return np.sqrt(np.clip(asked / self.most, 0.0, 1.0))
+        return np.sqrt(np.minimum(np.maximum(asked / self.most, 0.0), 1.0))
 
 
 class Companion:
     """Set-points and commands by UDP."""
 
-    def __init__(self, instance, port):
+    def __init__(self, instance, port, takes_off):
+        self.takes_off = takes_off
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
         self.socket.setblocking(False)
@@ -99,6 +120,8 @@ class Companion:
         self.coder = common.MAVLink(None, srcSystem=instance + 1, srcComponent=1)
         self.coder.robust_parsing = True
         self.armed, self.follows, self.wanted = False, False, None
+        self.asked = False
+        """Whether it was asked to take off."""
 
     def beat(self):
         """One heartbeat."""
@@ -119,8 +142,12 @@ class Companion:
                 if kind == "COMMAND_LONG" and it.command == 176:
                     self.follows = True
                 elif kind == "COMMAND_LONG" and it.command == 400:
-                    self.armed = bool(it.param1) and self.follows and self.wanted is not None
+                    self.armed = (
+                        bool(it.param1) and self.follows and (self.takes_off or self.wanted is not None)
+                    )
                     self.beat()
+                elif kind == "COMMAND_LONG" and it.command == 22:
+                    self.asked = self.armed
                 elif kind == "SET_POSITION_TARGET_LOCAL_NED":
                     place, speed, push = (it.x, it.y, it.z), (it.vx, it.vy, it.vz), (it.afx, it.afy, it.afz)
                     yaw = 0.0 if it.type_mask & NO_YAW else it.yaw
@@ -130,11 +157,13 @@ class Companion:
 class Vehicle:
     """What is common to both protocols: from a state to controls."""
 
-    def __init__(self, instance, port):
+    def __init__(self, instance, port, takes_off=False):
         frame = json.loads(os.environ["SKYRIG_STANDIN"])
-        self.count = len(frame["thrust_max"])
-        self.law, self.companion = Law(frame), Companion(instance, port)
+        self.count, self.most = len(frame["thrust_max"]), sum(frame["thrust_max"])
+        self.law, self.companion = Law(frame), Companion(instance, port, takes_off)
         self.home, self.last, self.answers = None, None, 0
+        self.share = 0.0 if takes_off else 1.0
+        """Of the hover's thrust, while rotors spin up."""
 
     def decide(self, seconds, place, velocity, q, rate):
         """Controls at a time of the simulator's clock."""
@@ -144,9 +173,14 @@ class Vehicle:
         self.companion.listen()
         self.home = place if self.home is None else self.home
         dt, self.last = (0.0 if self.last is None else seconds - self.last), seconds
-        if not self.companion.armed or self.companion.wanted is None:
+        if not self.companion.armed:
             return np.zeros(self.count)
-        return self.law(dt, (place - self.home, velocity, rotation(q), rate), self.companion.wanted)
+        if self.share < 1.0:
+            if self.companion.asked and self.companion.wanted is None:
+                self.share += dt / SPIN_UP
+            return np.full(self.count, math.sqrt(min(self.share, 1.0) * self.law.weight / self.most))
+        wanted = self.companion.wanted or (np.zeros(3), np.zeros(3), np.zeros(3), heading(q))
+        return self.law(dt, (place - self.home, velocity, rotation(q), rate), wanted)
 
 
 def px4(instance, host, port, companion):
@@ -182,7 +216,7 @@ def ardupilot(instance, host, port, companion):
     link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     link.connect((host, port))
     link.settimeout(1.0)
-    vehicle, frame, pwm, clock = Vehicle(instance, companion), 0, [1000] * 16, -1.0
+    vehicle, frame, pwm, clock = Vehicle(instance, companion, True), 0, [1000] * 16, -1.0
     while True:
         try:
             link.send(SERVOS.pack(MAGIC, 400, frame, *pwm))

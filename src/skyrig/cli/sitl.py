@@ -48,7 +48,7 @@ def sitl(
         px4: With PX4.
         ardupilot: With ArduPilot.
         launch: A program to start for each vehicle, and to end; or stand-in. Left out, others start them.
-        params: Print PX4's parameters for the vehicles instead of flying.
+        params: Print the firmware's parameters for the vehicles instead of flying.
         changes: Values to change, such as rig.payload.mass=0.3.
         seed: Seed of everything random, in place of the scenario's.
         duration: How long to fly (s); as long as it takes if left out.
@@ -65,7 +65,7 @@ def sitl(
     known = changed(scenario, changes, seed=seed, duration=duration)
     heed(known, False)
     if params:
-        return _parameters(known)
+        return _parameters(known, px4)
     from rich.console import Console
 
     from skyrig.bridges import sitl as bridge
@@ -113,14 +113,15 @@ def write_flight(flight: Flight, place: Path, report: bool) -> None:
             drawn(flight.thinned(), draft)
 
 
-def _parameters(known: Scenario) -> int:
-    """PX4's parameters, as its shell takes them."""
-    from skyrig.bridges.launch import parameters
-    from skyrig.bridges.sitl import hover_thrusts
+def _parameters(known: Scenario, px4: bool) -> int:
+    """The firmware's parameters: as PX4's shell takes them, or as lines of ArduPilot's files."""
+    from skyrig.bridges import firmware
+    from skyrig.bridges.lockstep import hover_thrusts
 
     thrusts = hover_thrusts(known.build())
     for k, (frame, thrust) in enumerate(zip(known.parts.airframes, thrusts, strict=True)):
         print(f"# vehicle {k}: {frame.name}")
-        for name, value in parameters(frame, float(thrust)).items():
-            print(f"param set {name} {value:g}")
+        found = firmware.px4(frame, float(thrust)) if px4 else firmware.ardupilot(frame, float(thrust))
+        for name, value in found.items():
+            print(f"param set {name} {value:g}" if px4 else f"{name} {value:.7g}")
     return 0

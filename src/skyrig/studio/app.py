@@ -21,6 +21,7 @@ from skyrig.studio import links, readouts
 from skyrig.studio.camera import Cameras
 from skyrig.studio.charts import POINTS, SECONDS, Charts
 from skyrig.studio.door import FIELDS, Door, serve
+from skyrig.studio.ground import make_up, reference_path
 from skyrig.studio.inbox import Inbox
 from skyrig.studio.look import Look
 from skyrig.studio.opening import free_port, is_flight

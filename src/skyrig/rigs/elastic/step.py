@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from equinox.internal import unvmap_any
 from jaxtyping import Array, Bool, Float
 
 from skyrig.rigs.elastic.parameters import ElasticParameters, ElasticState
@@ -14,7 +15,7 @@ from skyrig.rigs.elastic.smooth import LoadsAt, smooth
 
 PART = 0.5
 """How far a load that bounces on its cable may swing in a part of a step that is not smooth (rad)."""
-MOST_PARTS = 16
+MOST_PARTS = 10
 """Into which such a step is cut at most."""
 
 
@@ -23,7 +24,8 @@ def step(
 ) -> tuple[ElasticState, Bool[Array, "*batch"]]:
     """The state after `dt` (s), and whether it makes no sense; a step of no length changes nothing.
 
-    What is not smooth stands behind a branch that is taken only if some flight of the batch needs it.
+    What is not smooth stands behind a branch that is taken only if some flight of the batch needs it, under
+    `jax.vmap` too.
     """
     moves = dt > 0
     span = jnp.where(moves, dt, 1e-3)
@@ -33,7 +35,7 @@ def step(
     def again(_: None) -> ElasticState:
         return _chosen(lanes, _in_parts(rig, state, loads, span, lanes), tried.state)
 
-    end = jax.lax.cond(lanes.any(), again, lambda _: tried.state, None)
+    end = jax.lax.cond(unvmap_any(lanes), again, lambda _: tried.state, None)
     end = _chosen(moves, end, state)
     return end, ~_sound(end)
 
@@ -62,10 +64,10 @@ def _in_parts(
             def roughly(_: None) -> ElasticState:
                 return _chosen(hard, rough(rig, state, acting, dt / count, hard).state, tried.state)
 
-            end = jax.lax.cond(hard.any(), roughly, lambda _: tried.state, None)
+            end = jax.lax.cond(unvmap_any(hard), roughly, lambda _: tried.state, None)
             return _chosen(due, end, state)
 
-        return jax.lax.cond(due.any(), go, lambda same: same, state), None
+        return jax.lax.cond(unvmap_any(due), go, lambda same: same, state), None
 
     numbers = jnp.arange(MOST_PARTS, dtype=count.dtype)
     return jax.lax.scan(jax.checkpoint(part), state, numbers)[0]

@@ -20,6 +20,7 @@ from skyrig.rigs.gripper.moving import (
     advanced,
     as_bodies,
     free,
+    in_turn,
     inverse,
     packed,
     rigid,
@@ -127,7 +128,10 @@ class RodGripper(SoftGripper):
 
     def step(self, state: GripperState, loads: Any, dt: Array) -> tuple[GripperState, Bool[Array, "*batch"]]:
         """As many sub-steps as the material, the tendons and the contacts need; loads are held over them."""
-        push = outside(loads(0.0, state), state)
+        return in_turn(self, state, outside(loads(0.0, state), state), dt)
+
+    def step_alone(self, state: GripperState, push: Push, dt: Array) -> tuple[GripperState, Array]:
+        """The step of one flight."""
         begin = self.begun(state)
         count = jnp.ceil(dt.max() / self._longest()).astype(int)
         share = dt / count
