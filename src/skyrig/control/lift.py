@@ -69,7 +69,6 @@ class Phases(eqx.Module):
     taut: Float[Array, " ..."] = axes(0)
     lift: Float[Array, " ..."] = axes(0)
     creep: Float[Array, " ..."] = axes(0)
-    meet: Float[Array, " ..."] = axes(0)
     down: Float[Array, " ..."] = axes(0)
     part: Float[Array, " ..."] = axes(0)
     touch: Float[Array, " ..."] = axes(0)
@@ -115,7 +114,7 @@ class Phases(eqx.Module):
             dtype=float,
         )
         steps = np.moveaxis(np.diff(stops, axis=0), -1, 1)
-        names = ("rise", "take", "taut", "lift", "creep", "meet", "down", "part", "touch", "facing")
+        names = ("rise", "take", "taut", "lift", "creep", "down", "part", "touch", "facing")
         arrays = {name: np.asarray(getattr(plan, name)) for name in names}
         arrays |= {"since": moments[:, 0], "until": moments[:, 1], "points": steps, "first": stand.T}
         arrays |= {"hook": hook[:, 2], "bottom": plan.end[2]}
@@ -203,7 +202,7 @@ def supervise(
         craft: Where vehicles are.
     """
     then = t + late.lead
-    sunk = -DEPTH * _step(then, phases.meet, phases.down)
+    sunk = -DEPTH * _step(then, phases.creep, phases.down)
     slower = load.velocity[2] - nominal.position[1, 2] - sunk[1]
     felt = memory.felt + (WHILE * slower - memory.felt) * (1 - jnp.exp(-late.period / WHILE))
     falls = -(nominal.position[1, 2] + sunk[1])

@@ -8,7 +8,6 @@ With k = m w^2/n and c = 2 zeta w m/n, n points that carry a body of mass m let 
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Mapping
 from typing import Any
@@ -94,8 +93,6 @@ class Contact(Element):
     """Its signals begin with."""
     strands: Strands | None = None
     """Cables that are told of when they touch; they pass through all the same."""
-    mute: bool = eqx.field(static=True, default=False)
-    """Whether nobody is near, so that it presses on nothing."""
 
     def start(self, bodies: dict[str, Bodies]) -> Held:
         """Anchors where the points are."""
@@ -129,8 +126,6 @@ class Contact(Element):
         self, t: ArrayLike, bodies: dict[str, Bodies], memory: Held, around: Around
     ) -> dict[str, Wrench]:
         """Pressure and friction at all points; nothing is worked out while no flight is near to touching."""
-        if self.mute:
-            return {}
 
         def none() -> dict[str, Wrench]:
             zero = {group: jnp.zeros_like(bodies[group].position) for group in self.hulls}
@@ -139,14 +134,6 @@ class Contact(Element):
         if memory.near.ndim == 0:  # one flight is one kernel, which a branch would break up
             return self._pressed(memory.anchors, bodies)
         return jax.lax.cond(jnp.any(memory.near), lambda: self._pressed(memory.anchors, bodies), none)
-
-    def due(self, memory: Held) -> Bool[Array, "*batch"]:
-        """Where bodies are near."""
-        return memory.near
-
-    def idle(self) -> Contact:
-        """See `Element.idle`."""
-        return dataclasses.replace(self, mute=True)
 
     def _near(self, bodies: dict[str, Bodies], dt: ArrayLike) -> Bool[Array, "*batch"]:
         """Whether any body might touch in the coming step."""

@@ -76,14 +76,6 @@ class Element(eqx.Module):
         later = self.advance(memory, t, bodies, dt)
         return jax.tree.map(lambda new, old: jnp.where(flies, new, old), later, memory)
 
-    def due(self, memory: Any) -> Bool[Array, "*batch"] | None:
-        """Whether it may do anything in the step that `memory` is for; None for one that always may."""
-        return None
-
-    def idle(self) -> Element:
-        """This element for a step in which it has nothing to do in any flight."""
-        return self
-
     def wind(
         self, t: ArrayLike, place: Float[Array, "3 k *batch"], memory: Any
     ) -> Float[Array, "3 k *batch"] | None:

@@ -33,7 +33,7 @@ SETTLING = 0.5
 """Time to come to rest after that (s)."""
 APPROACH, DEPTH = 0.08, 0.14
 """Height above the floor from which the load creeps, and depth below it down to which it would (m)."""
-CREEP, TOUCH = 0.04, 0.08
+CREEP, TOUCH = 0.045, 0.08
 """Highest speeds at which the load and the vehicles meet the floor (m/s)."""
 RELEASE = 2.5
 """Time in which cables let go, once the load must have touched (s)."""
@@ -61,8 +61,6 @@ class LiftPlan:
     """When the load leaves the floor."""
     creep: Numbers
     """When it begins to look for the floor."""
-    meet: Numbers
-    """When it should be there, all but at rest; whoever is not sinks on."""
     down: Numbers
     """When it must have found it."""
     part: Numbers
@@ -138,7 +136,7 @@ def lift(
     up = {"type": "takeoff", "height": height, "speed": speed}
     way = {"type": "hover", "duration": 2.0} if carry is None else carry
     waits = IDLE + legs[0] + legs[1] + CLOSING + TAKING + SETTLING
-    nearing, sinking = (far * smoothstep.peak_rate(ORDER) / CREEP for far in (APPROACH, DEPTH))
+    creeping = (APPROACH + DEPTH) * smoothstep.peak_rate(ORDER) / CREEP
     leaves = RELEASE + legs[1] + legs[0] + legs[2] + IDLE
     bottom = end_low + foot
     whole = sequence(
@@ -147,21 +145,20 @@ def lift(
             up,
             way,
             {"type": "land", "height": bottom + APPROACH, "speed": speed},
-            {"type": "land", "height": bottom, "duration": nearing},
-            {"type": "hover", "duration": sinking + leaves},
+            {"type": "land", "height": bottom, "duration": creeping},
+            {"type": "hover", "duration": leaves},
         ]
     )
     times = [float(it) for it in whole.starts]
     rise, gather = IDLE, IDLE + legs[0]
     close = gather + legs[1]
-    creep, meet = times[4], times[5]
-    down = meet + sinking
+    creep, down = times[4], times[5]
     part, land = down + RELEASE, down + RELEASE + legs[1]
     touch = land + legs[0]
     take = close + CLOSING
     moments = {"rise": rise, "gather": gather, "close": close, "take": take, "taut": take + TAKING}
-    moments |= {"lift": waits, "creep": creep, "meet": meet, "down": down, "part": part, "land": land}
-    moments |= {"touch": touch, "landed": touch + legs[2], "facing": float(facing)}
+    moments |= {"lift": waits, "creep": creep, "down": down, "part": part, "land": land, "touch": touch}
+    moments |= {"landed": touch + legs[2], "facing": float(facing)}
     plan = LiftPlan(
         **{name: np.asarray(value) for name, value in moments.items()},
         stand=stand,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 from typing import Any
 
 import equinox as eqx
@@ -122,19 +120,6 @@ class Plant(eqx.Module):
         rig = self.rig.prepare(state.rig, self.loads(t, begun, effort), length)
         rig = jax.tree.map(lambda new, old: jnp.where(flies, new, old), rig, state.rig)
         return PlantState(rig, state.rotors, memories)
-
-    def busy(self, state: PlantState) -> Bool[Array, ""] | None:
-        """Whether elements that may rest have something to do in this step; None where none ever rests.
-
-        Of one flight none does: it is one kernel, which a branch would break up.
-        """
-        found = [element.due(state.memories[name]) for name, element in self.elements.items()]
-        due = [jnp.any(it) for it in found if it is not None and it.ndim]
-        return functools.reduce(jnp.logical_or, due) if due else None
-
-    def at_rest(self) -> Plant:
-        """This plant for a step in which those elements rest."""
-        return dataclasses.replace(self, elements={name: it.idle() for name, it in self.elements.items()})
 
     def loads(self, t: ArrayLike, state: PlantState, effort: Effort) -> Loads:
         """All that acts on the rig at `t` (s) in this state."""

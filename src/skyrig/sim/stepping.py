@@ -97,24 +97,8 @@ def step(
     like = plant.like(state)
     dt = jnp.broadcast_to(jnp.asarray(dt, like.dtype), like.shape)
     state = plant.begun(t, state, effort, dt)
-    busy = plant.busy(state)
-    if busy is None:
-        return _begun_step(plant, t, state, effort, dt, log, index)
-    # a branch for the whole step: one at every stage would break up what XLA makes of the step
-    return jax.lax.cond(
-        busy,
-        lambda: _begun_step(plant, t, state, effort, dt, log, index),
-        lambda: _begun_step(plant.at_rest(), t, state, effort, dt, log, index),
-    )
-
-
-def _begun_step(
-    plant: Plant, t: ArrayLike, state: PlantState, effort: Effort, dt: Array, log: Log, index: ArrayLike
-) -> tuple[PlantState, Log]:
-    """`step`, the plant being ready for it."""
     if not plant.jumps:
         return _smooth_step(plant, t, state, effort, dt, log)
-    like = plant.like(state)
     nothing = plant.rig.guards_off(state.rig)
     zero = jnp.zeros_like(dt)
     none = jnp.zeros(like.shape, jnp.int32)
