@@ -195,8 +195,8 @@ def test_the_mouse_pulls_bodies_and_lets_go(viewer: Viewer, flown: Flight) -> No
     session.open(POKED)
     viewer.settle()
     assert studio.rig is not None
-    heard = studio.pulling._heard("vehicles", 1)
-    start = session.view().frame.bodies["vehicles"].position[0, 1].copy()  # type: ignore[union-attr]
+    heard = studio.pulling._heard("payload", 0)
+    start = session.view().frame.bodies["payload"].position[0, 0].copy()  # type: ignore[union-attr]
 
     def drag(phase: str, who: int, up: float) -> None:
         event = SimpleNamespace(
@@ -209,10 +209,10 @@ def test_the_mouse_pulls_bodies_and_lets_go(viewer: Viewer, flown: Flight) -> No
     drag("update", 2, 9.0)  # somebody else's does nothing
     pull = session.hands.pull  # type: ignore[union-attr]
     assert pull is not None and pull.goal[2] == pytest.approx(start[2] + 0.4)
-    session.skip(0.5)
+    session.skip(0.4)
     viewer.settle()
-    moved = session.view().frame.bodies["vehicles"].position[0, 1]  # type: ignore[union-attr]
-    assert moved[2] > start[2] + 0.02 and session.message == ""
+    moved = session.view().frame.bodies["payload"].position[0, 0]  # type: ignore[union-attr]
+    assert moved[2] > start[2] + 0.01 and session.message == ""
     assert studio.rig._arrows._nodes["pull"].visible
     drag("end", 2, 0.0)
     assert session.hands.pull is not None  # type: ignore[union-attr]
