@@ -18,7 +18,7 @@ from ompl import base, geometric, util
 
 import skyrig
 from skyrig.statics import Limits, Pose, Team, inverse
-from skyrig.statics.path import Course, Grasp, Stop, along, apart
+from skyrig.statics.path import Grasp, PathRules, Stop, along, apart
 from skyrig.statics.trees import STRIDE, connect
 from skyrig.turns import multiply
 
@@ -52,7 +52,7 @@ class Chart:
 class Motions(base.MotionValidator):
     """OMPL's question whether a piece is allowed, answered by the course."""
 
-    def __init__(self, information: Any, course: Course, chart: Chart) -> None:
+    def __init__(self, information: Any, course: PathRules, chart: Chart) -> None:
         """For one search."""
         super().__init__(information)
         self.course, self.chart = course, chart
@@ -65,7 +65,7 @@ class Motions(base.MotionValidator):
 class States(base.StateValidityChecker):
     """The same for a single state."""
 
-    def __init__(self, information: Any, course: Course, chart: Chart) -> None:
+    def __init__(self, information: Any, course: PathRules, chart: Chart) -> None:
         """For one search."""
         super().__init__(information)
         self.course, self.chart = course, chart
@@ -75,7 +75,7 @@ class States(base.StateValidityChecker):
         return bool(self.course.room(self.chart.stop(state)) > -1e-6)
 
 
-def by_ompl(course: Course, first: Stop, last: Stop, seconds: float = 10.0) -> list[Stop] | None:
+def by_ompl(course: PathRules, first: Stop, last: Stop, seconds: float = 10.0) -> list[Stop] | None:
     """A way by OMPL, or None if it found none in time."""
     if course.passable(first, last):
         return [first, last]
@@ -128,7 +128,7 @@ def main() -> None:
     rows: dict[str, list[tuple[float, float]]] = {name: [] for name in planners}
     for _ in range(pairs):
         ball = [0.0, rng.uniform(-0.5, 0.5), 3.5, 0.6]
-        course = Course(Grasp(team), limits, np.array([ball]))
+        course = PathRules(Grasp(team), limits, np.array([ball]))
         ends = []
         for side in (-3.0, 3.0):
             place = rng.uniform(-1, 1, 3) * [1.0, 2.0, 0.5] + [side, 0.0, 3.0]

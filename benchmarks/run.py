@@ -29,10 +29,10 @@ from skyrig.planning import circle
 from skyrig.sim import Effort, chunked, openloop
 from skyrig.sim.batch import advance, advance_in_chunks, spread
 from skyrig.sim.chunks import Cursor
-from skyrig.sim.driver import Held
+from skyrig.sim.driver import HeldEfforts
 from skyrig.sim.log import Log
 from skyrig.sim.preparation import prepare
-from skyrig.sim.schedule import Plan
+from skyrig.sim.schedule import StepPlan
 
 STEP = 2e-3
 console = Console()
@@ -120,14 +120,14 @@ def in_the_loop() -> None:
     held = jax.tree.map(lambda leaf: jnp.repeat(leaf[..., None], chunked.INTERVALS, -1), inputs)
     whole = job.planned.plan
     rows = (leaf[:steps] for leaf in (whole.time, whole.dt, whole.hold, whole.act, whole.tick))
-    plan = Plan(*rows, whole.acts)
+    plan = StepPlan(*rows, whole.acts)
     room = Log.ready(job.plant, job.state, chunked.ROOM, sides=True)
 
     spent = cpu_seconds(
         {
             "closed loop, full controller, recorded": lambda: jax.block_until_ready(chunks._called(*part)),
             "open loop, recorded": lambda: jax.block_until_ready(
-                openloop._fly(job.plant, job.state, Held(held), plan, room)
+                openloop._fly(job.plant, job.state, HeldEfforts(held), plan, room)
             ),
             "open loop, nothing recorded": lambda: jax.block_until_ready(
                 advance(rig, hover.state, inputs, STEP, jnp.asarray(steps))

@@ -25,11 +25,11 @@ def unit(unit: str, text: str, **bounds: Any) -> Meta:
     return Meta(description=f"{text} ({unit})." if unit else f"{text}.", extra={"unit": unit}, **bounds)
 
 
-class Part(Struct, frozen=True, forbid_unknown_fields=True):
+class SpecPart(Struct, frozen=True, forbid_unknown_fields=True):
     """A mapping of the schema, whose fields are all known."""
 
 
-class Vehicle(Part, frozen=True, kw_only=True):
+class VehicleSpec(SpecPart, frozen=True, kw_only=True):
     """A vehicle: a bundled one by `type`, perhaps changed, or one of your own with every field."""
 
     type: Annotated[str | None, unit("", "Name of a bundled vehicle to start from")] = None
@@ -56,7 +56,7 @@ class Vehicle(Part, frozen=True, kw_only=True):
     ours: Annotated[list[str] | None, unit("", "Fields that are estimates")] = None
 
 
-class Payload(Part, frozen=True, kw_only=True):
+class PayloadSpec(SpecPart, frozen=True, kw_only=True):
     """A payload: a bundled one by `type`, perhaps changed, or one of your own with every field."""
 
     type: Annotated[str | None, unit("", "Name of a bundled payload to start from")] = None

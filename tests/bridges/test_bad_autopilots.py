@@ -12,7 +12,7 @@ from pymavlink.dialects.v20 import common
 
 import skyrig
 from skyrig.bridges.ardupilot import ArduPilotLink, servos
-from skyrig.bridges.autopilot import LinkLost, Moment
+from skyrig.bridges.autopilot import AutopilotMoment, LinkLost
 from skyrig.bridges.mavlink import Stream
 from skyrig.bridges.offboard import ARDUPILOT, PX4, Offboard
 from skyrig.bridges.px4 import Px4Link
@@ -25,12 +25,12 @@ GARBAGE = np.random.default_rng(7).bytes(3000)
 
 
 @pytest.fixture(scope="module")
-def moment() -> Moment:
+def moment() -> AutopilotMoment:
     still = Track(np.array([[1.0, 2.0, 3.0]]), np.zeros((1, 3)), np.array([[1.0, 0, 0, 0]]), np.zeros((1, 3)))
     truth = Truth(0.0, {"vehicles": still}, np.zeros(1), np.zeros((1, 3)), np.zeros(0))
     said = {name: SENSORS[name]() for name in ("imu", "gnss", "barometer", "magnetometer")}
     sensors = Sensors(said, Carrier([skyrig.airframe("dragonfly")], {"vehicles": 1}, 0, 250.0), 0)
-    return Moment(4000, sensors.show(truth), truth)
+    return AutopilotMoment(4000, sensors.show(truth), truth)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def answer(usec: int, controls=(0.5, 0.6, 0.7, 0.8), mode: int = 129) -> bytes:
     return coder.hil_actuator_controls_encode(usec, [*controls, *[0.0] * 12], mode, 1).pack(coder)
 
 
-def test_what_px4_is_told_is_what_the_sensors_read(px4, moment: Moment) -> None:
+def test_what_px4_is_told_is_what_the_sensors_read(px4, moment: AutopilotMoment) -> None:
     link, client = px4
     client.sendall(answer(4000))
     got = link.exchange(moment)
@@ -71,7 +71,7 @@ def test_what_px4_is_told_is_what_the_sensors_read(px4, moment: Moment) -> None:
     assert place.alt / 1e3 == pytest.approx(491.0, abs=0.8)
 
 
-def test_garbage_halves_and_repeated_answers_are_passed_over(px4, moment: Moment) -> None:
+def test_garbage_halves_and_repeated_answers_are_passed_over(px4, moment: AutopilotMoment) -> None:
     link, client = px4
     whole = answer(4000)
     client.sendall(GARBAGE + answer(10) + answer(10) + whole[:11])
@@ -82,12 +82,12 @@ def test_garbage_halves_and_repeated_answers_are_passed_over(px4, moment: Moment
     assert np.allclose(got.controls, [[0.5, 0.6, 0.7, 0.8]])
 
 
-def test_numbers_that_no_rotor_has_are_brought_into_bounds(px4, moment: Moment) -> None:
+def test_numbers_that_no_rotor_has_are_brought_into_bounds(px4, moment: AutopilotMoment) -> None:
     link, client = px4
     client.sendall(answer(4000, (float("nan"), -3.0, 7.0, float("inf"))))
     assert np.array_equal(link.exchange(moment).controls, [[0.0, 0.0, 1.0, 0.0]])
     client.sendall(answer(4001, mode=1))
-    link.exchange(Moment(4001, moment.readings, moment.truth))
+    link.exchange(AutopilotMoment(4001, moment.readings, moment.truth))
     assert not link._clients[0].controls.any(), "rotors stand still unless armed"
 
 
@@ -99,7 +99,9 @@ def test_numbers_that_no_rotor_has_are_brought_into_bounds(px4, moment: Moment) 
         (answer(4000)[:11], "hung up"),
     ],
 )
-def test_a_vehicle_out_of_step_or_gone_ends_the_link(px4, moment: Moment, sent: bytes, sentence: str) -> None:
+def test_a_vehicle_out_of_step_or_gone_ends_the_link(
+    px4, moment: AutopilotMoment, sent: bytes, sentence: str
+) -> None:
     link, client = px4
     client.sendall(sent)
     if not len(sent) > 20:
@@ -109,7 +111,7 @@ def test_a_vehicle_out_of_step_or_gone_ends_the_link(px4, moment: Moment, sent: 
             link.exchange(moment)
 
 
-def test_a_vehicle_that_only_sends_nonsense_ends_the_link(px4, moment: Moment) -> None:
+def test_a_vehicle_that_only_sends_nonsense_ends_the_link(px4, moment: AutopilotMoment) -> None:
     link, client = px4
     threading.Thread(target=lambda: client.sendall(b"\x00" * 300_000), daemon=True).start()
     with pytest.raises(LinkLost, match="no MAVLink"):
@@ -117,13 +119,13 @@ def test_a_vehicle_that_only_sends_nonsense_ends_the_link(px4, moment: Moment) -
             link.exchange(moment)
 
 
-def test_a_silent_vehicle_is_given_up(px4, moment: Moment) -> None:
+def test_a_silent_vehicle_is_given_up(px4, moment: AutopilotMoment) -> None:
     link, client = px4
     link.patience = 0.1
     client.sendall(answer(4000))
     link.exchange(moment)
     with pytest.raises(LinkLost, match="vehicle 0 did not answer for 0.1 s"):
-        link.exchange(Moment(8000, moment.readings, moment.truth))
+        link.exchange(AutopilotMoment(8000, moment.readings, moment.truth))
 
 
 def test_a_second_client_is_refused_and_a_taken_port_told(px4) -> None:
@@ -163,7 +165,7 @@ def frame(count: int, pwm: int = 1500, magic: int = 18458) -> bytes:
     return struct.pack(f"<HHI{channels}H", magic, 400, count, *[pwm] * channels)
 
 
-def test_ardupilot_is_told_a_line_of_json_once_for_each_frame(ardupilot, moment: Moment) -> None:
+def test_ardupilot_is_told_a_line_of_json_once_for_each_frame(ardupilot, moment: AutopilotMoment) -> None:
     link, client = ardupilot
     for sent in (GARBAGE[:500], b"", frame(5)[:-1], frame(5, magic=4), frame(0)):
         client.send(sent)
@@ -182,7 +184,7 @@ def test_ardupilot_is_told_a_line_of_json_once_for_each_frame(ardupilot, moment:
     assert np.allclose(told["quaternion"], [np.sqrt(0.5), 0, 0, np.sqrt(0.5)])
 
 
-def test_an_ardupilot_that_did_not_hear_is_told_again(ardupilot, moment: Moment) -> None:
+def test_an_ardupilot_that_did_not_hear_is_told_again(ardupilot, moment: AutopilotMoment) -> None:
     link, client = ardupilot
     client.send(frame(0))
     link.connect()
@@ -192,7 +194,7 @@ def test_an_ardupilot_that_did_not_hear_is_told_again(ardupilot, moment: Moment)
     assert client.recv(65536) == client.recv(65536)
 
 
-def test_an_ardupilot_that_is_gone_is_told_of(ardupilot, moment: Moment) -> None:
+def test_an_ardupilot_that_is_gone_is_told_of(ardupilot, moment: AutopilotMoment) -> None:
     link, client = ardupilot
     client.send(frame(0))
     link.connect()
@@ -202,7 +204,7 @@ def test_an_ardupilot_that_is_gone_is_told_of(ardupilot, moment: Moment) -> None
         link.exchange(moment)
 
 
-def test_another_sender_is_passed_over_and_a_jump_ends_the_link(ardupilot, moment: Moment) -> None:
+def test_another_sender_is_passed_over_and_a_jump_ends_the_link(ardupilot, moment: AutopilotMoment) -> None:
     link, client = ardupilot
     client.send(frame(0))
     link.connect()
@@ -215,7 +217,7 @@ def test_another_sender_is_passed_over_and_a_jump_ends_the_link(ardupilot, momen
         link.exchange(moment)
 
 
-def test_ten_thousand_fuzzed_messages_end_nothing(px4, moment: Moment) -> None:
+def test_ten_thousand_fuzzed_messages_end_nothing(px4, moment: AutopilotMoment) -> None:
     random = np.random.default_rng(11)
     stream, good = Stream(), [answer(4000), GARBAGE[:40]]
     coder = common.MAVLink(None)

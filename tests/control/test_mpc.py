@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import skyrig
-from skyrig.control.mpc.agents import Aim, Vehicle, VehicleStage, Weights, too_near
+from skyrig.control.mpc.agents import StageAim, VehicleAgent, VehicleStage, Weights, too_near
 from skyrig.control.mpc.problem import Bounds, rolled, total_cost
 from skyrig.control.mpc.solver import Plan, solve
 from skyrig.errors import InputError
@@ -23,7 +23,7 @@ WEIGHTS = [
 ]
 
 
-def vehicle() -> Vehicle:
+def vehicle() -> VehicleAgent:
     numbers = {
         "mass": 1.0,
         "inertia": INERTIA,
@@ -40,14 +40,14 @@ def vehicle() -> Vehicle:
         "shy": 0.0,
     }
     weights = Weights(*map(jnp.asarray, WEIGHTS))
-    return Vehicle(**{name: jnp.asarray(value) for name, value in numbers.items()}, weights=weights)
+    return VehicleAgent(**{name: jnp.asarray(value) for name, value in numbers.items()}, weights=weights)
 
 
 def stages(wanted: np.ndarray, tied: np.ndarray, tension: float) -> VehicleStage:
     """The same at every stage."""
     rows = STEPS + 1
     effort = np.tile([GRAVITY + tension, 0, 0, 0], (rows, 1))
-    aim = Aim(jnp.asarray(np.tile(wanted, (rows, 1))), jnp.asarray(effort))
+    aim = StageAim(jnp.asarray(np.tile(wanted, (rows, 1))), jnp.asarray(effort))
     nobody = jnp.zeros((rows, 0, 3))
     return VehicleStage(aim, jnp.asarray(np.tile(tied, (rows, 1))), jnp.full(rows, tension), nobody, nobody)
 

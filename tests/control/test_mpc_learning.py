@@ -10,7 +10,7 @@ import skyrig
 from skyrig.control.mpc.agents import Weights
 from skyrig.control.mpc.policy import LEAST, MIDDLE, MOST, Policy
 from skyrig.control.mpc.problem import Bounds, Problem
-from skyrig.control.mpc.sensitivity import Step, gradient, propagated
+from skyrig.control.mpc.sensitivity import SensitivityStep, gradient, propagated
 from skyrig.control.mpc.solver import Plan, solve
 from skyrig.errors import InputError
 from skyrig.runs.learning import learn_weights, planner, with_policy
@@ -91,14 +91,14 @@ def test_networks_are_written_and_read_whole(tmp_path) -> None:
         Policy.read(file)
 
 
-def team_of_matrices(count: int, ticks: int, felt: float) -> tuple[Step, Array, list[np.ndarray]]:
+def team_of_matrices(count: int, ticks: int, felt: float) -> tuple[SensitivityStep, Array, list[np.ndarray]]:
     """Random derivatives of a team's steps, slopes, weights; vehicles feel the load by `felt`."""
     rng = np.random.default_rng(3)
 
     def some(*shape: int, size: float = 0.2) -> Array:
         return jnp.asarray(size * rng.standard_normal((ticks, *shape)))
 
-    steps = Step(
+    steps = SensitivityStep(
         own=some(count, 13, 13),
         by_load=some(count, 13, 13, size=felt),
         load=some(13, 13),
@@ -111,11 +111,11 @@ def team_of_matrices(count: int, ticks: int, felt: float) -> tuple[Step, Array, 
     return steps, slopes, [np.zeros((count, 28)), np.zeros(24 + count)]
 
 
-def along(steps: Step, slopes: Array, own: Array, cargo: Array) -> Array:
+def along(steps: SensitivityStep, slopes: Array, own: Array, cargo: Array) -> Array:
     """The cost of a linear flight with these weights: what reverse mode differentiates."""
     craft, load, cost = jnp.zeros(own.shape[:1] + (13,)), jnp.zeros(13), jnp.zeros(())
     for k, slope in enumerate(slopes[1:]):
-        now = Step(*(leaf[k] for leaf in steps))
+        now = SensitivityStep(*(leaf[k] for leaf in steps))
         moved = jnp.einsum("iab,ib->ia", now.own, craft) + now.by_load @ load
         moved += jnp.einsum("iaw,iw->ia", now.own_weights, own) + now.load_on_own @ cargo
         load = now.load @ load + jnp.einsum("iab,ib->a", now.load_by, craft) + now.load_weights @ cargo

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from skyrig.elements.contact import DAMPING, SPEED, Contact, Hull
+from skyrig.elements.contact import DAMPING, SPEED, Hull, SurfaceContact
 from skyrig.elements.points import Points
 from skyrig.elements.surfaces import Boxes, Cylinders, Planes, Spheres, Union
 from skyrig.rigs import Bodies, FreeBodies
@@ -64,7 +64,7 @@ def plant_of(case: Case) -> Plant:
     )
     normal = np.stack([np.sin(case.tilt), zero, np.cos(case.tilt)])[:, None]
     planes = Planes(jnp.asarray(normal), jnp.zeros((1, len(mass))))
-    ground = Contact({"vehicles": hull}, planes, jnp.full(1, MU))
+    ground = SurfaceContact({"vehicles": hull}, planes, jnp.full(1, MU))
     return Plant(rig, {"ground": ground})
 
 

@@ -14,7 +14,7 @@ import pytest
 from skyrig import InputError, fly, load
 from skyrig.envs import build
 from skyrig.envs.observations import LOAD, VEHICLE
-from skyrig.envs.policy import Flown, Network, save
+from skyrig.envs.policy import Network, PolicyPilot, save
 from skyrig.envs.policy import load as load_policy
 from skyrig.flight.trace import trace_in
 
@@ -33,7 +33,7 @@ def test_a_policy_flies_as_it_did_in_its_environment(tmp_path: Path) -> None:
     network, action, rate = load_policy(tmp_path / "policy.npz")
     assert (action, rate) == ("rates", 50.0)
     scenario = load("one-dragonfly-hover").with_overrides({"duration": 0.4})
-    flight = fly(scenario, controller=Flown.of(scenario.build(), tmp_path / "policy.npz"))
+    flight = fly(scenario, controller=PolicyPilot.of(scenario.build(), tmp_path / "policy.npz"))
     trace = trace_in(flight.scenario)
     assert trace is not None and trace.name == "Flown" and str(trace.file).endswith("policy.py")
 
@@ -52,10 +52,10 @@ def test_a_policy_flies_as_it_did_in_its_environment(tmp_path: Path) -> None:
 def test_a_policy_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     save(tmp_path / "policy.npz", some_layers(), "rates", 50.0)
     with pytest.raises(InputError, match="control_rate must be 50 Hz"):
-        Flown.of(load("one-dragonfly-circle").build(), tmp_path / "policy.npz")
+        PolicyPilot.of(load("one-dragonfly-circle").build(), tmp_path / "policy.npz")
     other = load("three-dragonflies-circle").with_overrides({"loop.control_rate": 50.0})
     with pytest.raises(InputError, match="rig must be one such as"):
-        Flown.of(other.build(), tmp_path / "policy.npz")
+        PolicyPilot.of(other.build(), tmp_path / "policy.npz")
     (tmp_path / "bad.npz").write_text("no")
     with pytest.raises(InputError, match="cannot be read as a policy"):
         load_policy(tmp_path / "bad.npz")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from skyrig.sensing.eskf import Estimate, Filter, consistency
+from skyrig.sensing.eskf import ErrorStateFilter, FilterEstimate, consistency
 from skyrig.sensing.gnss import GnssSpec
 from skyrig.sensing.imu import ImuSpec
 from skyrig.sensing.magnetometer import FIELD, MagnetometerSpec
@@ -26,18 +26,18 @@ def course(t: float) -> Track:
     return Track(*(np.tile(it, (FLIGHTS, 1)) for it in (place, speed, turned, np.zeros(3))))
 
 
-def filtered(said: dict) -> tuple[np.ndarray, np.ndarray, Estimate]:
+def filtered(said: dict) -> tuple[np.ndarray, np.ndarray, FilterEstimate]:
     """NEES of every tick and flight, errors of position, and the last estimate."""
     # fifty vehicles on one course, each with noise of its own, are fifty flights
     sensors = Sensors(said, Carrier([None] * FLIGHTS, {"vehicles": FLIGHTS}, 0, RATE), 0)
     none = np.zeros(FLIGHTS), np.zeros((FLIGHTS, 3)), np.zeros(0)
     sensors.show(Truth(0.0, {"vehicles": course(0.0)}, *none))
-    random, own = np.random.default_rng(99), Filter(IMU)
+    random, own = np.random.default_rng(99), ErrorStateFilter(IMU)
     first = course(0.0)
     kicks = random.standard_normal((3, FLIGHTS, 3)) * np.reshape(START, (3, 1, 1))
     turned = multiply(first.attitude, of_vector(kicks[2]))
-    state = Estimate.begin(first.position + kicks[0], turned, START, IMU)
-    state = Estimate(**{**vars(state), "velocity": first.velocity + kicks[1]})
+    state = FilterEstimate.begin(first.position + kicks[0], turned, START, IMU)
+    state = FilterEstimate(**{**vars(state), "velocity": first.velocity + kicks[1]})
     nees, gaps = [], []
     for k in range(1, int(DURATION * RATE)):
         so = course(k / RATE)
@@ -87,16 +87,16 @@ def test_errors_are_as_large_as_the_filter_says(said: dict, good: float) -> None
 
 
 def test_a_prediction_without_noise_is_exact_and_its_derivative_right() -> None:
-    own, dt, random = Filter(IMU), 0.01, np.random.default_rng(5)
+    own, dt, random = ErrorStateFilter(IMU), 0.01, np.random.default_rng(5)
     q = of_vector(random.standard_normal((1, 3)))
-    state = Estimate.begin(np.zeros((1, 3)), q, START, IMU)
+    state = FilterEstimate.begin(np.zeros((1, 3)), q, START, IMU)
     accel, gyro = random.standard_normal((1, 3)) * 5, random.standard_normal((1, 3)) * 3
     after = own.predict(state, accel, gyro, dt)
     size = 1e-6
     for k in range(15):
         kick = np.zeros(15)
         kick[k] = size
-        moved = Estimate(
+        moved = FilterEstimate(
             state.position + kick[:3],
             state.velocity + kick[3:6],
             multiply(q, of_vector(kick[6:9])[None]),
@@ -114,17 +114,19 @@ def test_a_prediction_without_noise_is_exact_and_its_derivative_right() -> None:
         )
         spread = np.zeros((1, 15, 15))
         spread[0, k, k] = 1.0
-        told = own.predict(Estimate(**{**vars(state), "covariance": spread}), accel, gyro, dt).covariance[0]
+        told = own.predict(
+            FilterEstimate(**{**vars(state), "covariance": spread}), accel, gyro, dt
+        ).covariance[0]
         quiet = own.predict(
-            Estimate(**{**vars(state), "covariance": 0 * spread}), accel, gyro, dt
+            FilterEstimate(**{**vars(state), "covariance": 0 * spread}), accel, gyro, dt
         ).covariance[0]
         column = np.sign(change) * np.sqrt(np.maximum(np.diag(told - quiet), 0.0))
         assert np.abs(change / size - column).max() < 2e-3, k
 
 
 def test_a_compass_sees_the_heading() -> None:
-    own, true = Filter(IMU), of_vector(np.array([[0.1, -0.2, 0.7]]))
-    state = Estimate.begin(
+    own, true = ErrorStateFilter(IMU), of_vector(np.array([[0.1, -0.2, 0.7]]))
+    state = FilterEstimate.begin(
         np.zeros((1, 3)), multiply(true, of_vector(np.array([[0.05, 0.02, -0.1]]))), START, IMU
     )
     field = turn(conjugate(true), np.array([FIELD]))

@@ -10,11 +10,11 @@ import pytest
 
 from skyrig.rigs import Bodies
 from skyrig.rigs.gripper import GripperState, SoftGripper
-from skyrig.rigs.gripper.contact import Pose
+from skyrig.rigs.gripper.contact import RigidPose
 from skyrig.rigs.gripper.dynamics import as_quaternion, place_of, speed_of
-from skyrig.rigs.gripper.momentum import Push, momenta
-from skyrig.rigs.gripper.potential import Place, Step, potential
-from skyrig.rigs.gripper.solid import Solid, distance
+from skyrig.rigs.gripper.momentum import OutsidePush, momenta
+from skyrig.rigs.gripper.potential import GripperPlace, StepStart, potential
+from skyrig.rigs.gripper.solid import GraspedSolid, distance
 from skyrig.rigs.gripper.step import begun
 from skyrig.rigs.gripper.system import Change, matrix, moved, slope
 from skyrig.rigs.protocol import Loads
@@ -114,11 +114,11 @@ def test_the_matrix_is_near_the_slopes_derivative() -> None:
     state = start(rig, (2.0, 0.0, 1.0))
     at, speed = place_of(state), speed_of(state)
     zero = jnp.zeros(3)
-    step = begun(rig, at, speed, state.mode, Push(zero, zero, zero, zero), jnp.asarray(0.01))
+    step = begun(rig, at, speed, state.mode, OutsidePush(zero, zero, zero, zero), jnp.asarray(0.01))
     push = jax.random.normal(jax.random.PRNGKey(0), at.nodes.shape) * 1e-6
 
     @jax.jit
-    def compare(step: Step, at: Place) -> tuple[jax.Array, jax.Array]:
+    def compare(step: StepStart, at: GripperPlace) -> tuple[jax.Array, jax.Array]:
         none = jnp.zeros(6)
         _, wanted = jax.jvp(
             lambda shift: slope(rig, step, moved(at, Change(shift, none, none), 1.0)).nodes,
@@ -148,7 +148,7 @@ def test_distances_from_solids() -> None:
         Prism(outline=np.array([[0.04, 0.0], [-0.02, 0.03], [-0.02, -0.03]]), height=0.06),
     ]
     for shape in shapes:
-        solid = Solid.of(shape)
+        solid = GraspedSolid.of(shape)
         gap, way = distance(solid, jnp.asarray(random))
         np.testing.assert_allclose(np.linalg.norm(way, axis=1), 1.0, atol=1e-6)
         # a small step along the way out changes the distance by as much
@@ -156,7 +156,7 @@ def test_distances_from_solids() -> None:
         smooth = np.abs((np.asarray(again) - np.asarray(gap)) / 1e-7 - 1) < 1e-3
         assert smooth.mean() > 0.97
         assert (np.asarray(gap)[np.linalg.norm(random, axis=1) < 0.01] < 0).all()
-    assert float(distance(Solid.of(CAN), jnp.array([[0.05, 0.0, 0.0]]))[0][0]) == pytest.approx(
+    assert float(distance(GraspedSolid.of(CAN), jnp.array([[0.05, 0.0, 0.0]]))[0][0]) == pytest.approx(
         0.02, abs=1e-9
     )
 
@@ -168,4 +168,4 @@ def test_quaternions_of_any_turn() -> None:
         q = q / np.linalg.norm(q)
         back = np.asarray(as_quaternion(rotation_matrix(jnp.asarray(q))))
         assert abs(back @ q) == pytest.approx(1.0, abs=1e-12)
-    assert Pose(jnp.zeros(3), jnp.eye(3)).turn.shape == (3, 3)
+    assert RigidPose(jnp.zeros(3), jnp.eye(3)).turn.shape == (3, 3)

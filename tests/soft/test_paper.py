@@ -5,7 +5,7 @@ import pytest
 
 from skyrig.cli import main
 from skyrig.papers import soft_aerial
-from skyrig.papers.soft_flights import Grasp, grasp_scenario, jumped
+from skyrig.papers.soft_flights import GraspFlight, grasp_scenario, jumped
 
 
 @pytest.mark.slow
@@ -18,11 +18,11 @@ def test_a_target_a_metre_away_is_reached_as_in_figure_6() -> None:
 
 
 def test_scenarios_of_grasps_are_what_is_asked_for() -> None:
-    made = grasp_scenario(Grasp(0.5, 0.3, young=2e5, mass=0.01, velocity=(0.5, 0.0, -0.125)))
+    made = grasp_scenario(GraspFlight(0.5, 0.3, young=2e5, mass=0.01, velocity=(0.5, 0.0, -0.125)))
     told = made.values["reference"]
     assert told["start"] == pytest.approx([-0.5, 0.0, 0.34]) and "over" not in told
     assert made.values["rig"]["finger"]["damping"] == pytest.approx(1e-3)
-    assert grasp_scenario(Grasp(0.1, 0.3)).values["reference"]["over"] == 0.2
+    assert grasp_scenario(GraspFlight(0.1, 0.3)).values["reference"]["over"] == 0.2
 
 
 @pytest.mark.parametrize(

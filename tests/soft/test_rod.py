@@ -11,9 +11,9 @@ import pytest
 from skyrig import soft
 from skyrig.rigs import Bodies
 from skyrig.rigs.gripper import GripperState, RodGripper, SoftGripper
-from skyrig.rigs.gripper.contact import Pose, on_solid
+from skyrig.rigs.gripper.contact import RigidPose, on_solid
 from skyrig.rigs.gripper.skin import gap
-from skyrig.rigs.gripper.solid import Solid
+from skyrig.rigs.gripper.solid import GraspedSolid
 from skyrig.rigs.protocol import Loads
 from skyrig.soft import rod as rods
 from skyrig.vehicles.shapes import Ball, Box, Cylinder, Prism
@@ -88,8 +88,8 @@ def test_distances_are_those_of_the_elements_contacts() -> None:
         Prism(outline=np.array([[0.04, 0.0], [-0.02, 0.03], [-0.02, -0.03]]), height=0.06),
     ]
     for shape in shapes:
-        solid = Solid.of(shape)
-        touch = on_solid(solid, jnp.asarray(places), Pose(jnp.zeros(3), jnp.eye(3)))
+        solid = GraspedSolid.of(shape)
+        touch = on_solid(solid, jnp.asarray(places), RigidPose(jnp.zeros(3), jnp.eye(3)))
         distance, way = gap(solid, jnp.asarray(places).T)
         np.testing.assert_allclose(distance, touch.gap, atol=1e-12)
         np.testing.assert_allclose(way.T, touch.normal, atol=1e-12)

@@ -12,7 +12,7 @@ from skyrig.sim import Cut, Poke, chunked
 from skyrig.studio import engine
 from skyrig.studio.hands import Hands
 from skyrig.studio.live import Live
-from skyrig.studio.session import Session
+from skyrig.studio.session import StudioSession
 
 
 def flown(live: Live, seconds: float) -> tuple[Frames, list]:
@@ -126,7 +126,7 @@ def test_what_was_too_much_is_not_done_and_told_until_something_is(
     hovering: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "MOST_BEHIND", np.inf)  # however slow the machine, all of it is flown
-    session = Session()  # without its threads: here it is this one that flies
+    session = StudioSession()  # without its threads: here it is this one that flies
     session.open(hovering)
     session._make()
     session.status = "ready"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from skyrig.bridges import sitl
 from skyrig.bridges.launch import Launched
-from skyrig.bridges.lockstep import Flown, hover_thrusts
+from skyrig.bridges.lockstep import LockstepFlight, hover_thrusts
 from skyrig.scenario import Scenario
 
 
@@ -25,7 +25,7 @@ def settings(protocol: str, **others) -> sitl.Settings:
     return sitl.Settings(protocol, port=free_port(), companion=free_port(), patience=30.0, **others)
 
 
-def flown(scenario: Scenario, protocol: str, acts=lambda processes, time: None) -> Flown:
+def flown(scenario: Scenario, protocol: str, acts=lambda processes, time: None) -> LockstepFlight:
     """A flight with stand-ins; `acts` is called with their processes and the time flown now and then."""
     chosen = settings(protocol)
     built = scenario.build()

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from skyrig.control.attitude import (
-    Frame,
+    WantedFrame,
     heading_frame,
     least_turn,
     turning,
@@ -63,7 +63,7 @@ def test_errors_die_away_with_the_poles_asked_for():
     rate_wanted, spin_wanted = jnp.asarray([0.5, -1.0, 0.7]), jnp.asarray([2.0, 1.0, -3.0])
     slip, slip_rate = np.array([1e-6, -2e-6, 3e-6]), np.array([2e-6, 1e-6, -1e-6])
     rotation = wanted * Rotation.from_rotvec(-slip)
-    frame = Frame(jnp.asarray(wanted.as_matrix()), rate_wanted)
+    frame = WantedFrame(jnp.asarray(wanted.as_matrix()), rate_wanted)
     relative = rotation.inv() * wanted
     rate = jnp.asarray(relative.apply(np.array(rate_wanted)) - slip_rate)
     way = turning(jnp.asarray(rotation.as_matrix()), rate, frame, spin_wanted)

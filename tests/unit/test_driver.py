@@ -11,7 +11,7 @@ from skyrig.constants import GRAVITY
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.free import FreeBodies
 from skyrig.sim.batch import spread
-from skyrig.sim.driver import Held, LoopState, Nothing, Steady, Stepped, drive, drive_packed
+from skyrig.sim.driver import HeldEfforts, LoopState, Nothing, Steady, Stepped, drive, drive_packed
 from skyrig.sim.log import Log
 from skyrig.sim.plant import Effort, Plant, PlantState
 from skyrig.sim.schedule import Even, Poke, schedule
@@ -55,7 +55,7 @@ def flown(plant: Plant, state: PlantState, effort: Effort, keep: Nothing, kept=N
 def kept(thrown):
     """Flies with everything kept: states and record of every step."""
     plant, state, effort = thrown
-    held = Held(jax.tree.map(lambda leaf: jnp.repeat(leaf[..., None], 16, axis=-1), effort))
+    held = HeldEfforts(jax.tree.map(lambda leaf: jnp.repeat(leaf[..., None], 16, axis=-1), effort))
     fly = eqx.filter_jit(drive_packed)
 
     def flown(*happenings: Poke):

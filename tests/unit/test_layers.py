@@ -75,3 +75,12 @@ def test_nobody_asks_what_a_rig_is(path: Path) -> None:
 def test_the_drawing_of_the_rooms_is_as_they_are() -> None:
     assert set(ROOMS) == {path.parent.name for path in ROOT.glob("*/__init__.py")}
     assert DRAWN["drawing"]() == (DOCS / "rooms.svg").read_text(encoding="utf-8")
+
+
+def test_a_class_name_means_one_thing() -> None:
+    where: dict[str, list[str]] = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                where.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: places for name, places in where.items() if len(places) > 1} == {}

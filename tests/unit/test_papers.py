@@ -9,16 +9,16 @@ import pytest
 from skyrig.cli import main
 from skyrig.errors import FlightDiverged, InputError
 from skyrig.papers import page, rotortm, rotortm_figures, rotortm_flights
-from skyrig.papers.page import Code, Heading, Items, Picture, Table, Text
+from skyrig.papers.page import Code, Heading, Items, PageTable, Picture, Text
 from skyrig.papers.rotortm_drawing import KINDS, draw
-from skyrig.papers.rotortm_flights import FULL, PUBLISHED, Ask, Errors, Flown, book, printed, scenario
+from skyrig.papers.rotortm_flights import FULL, PUBLISHED, Ask, Errors, KeptFlight, book, printed, scenario
 from skyrig.papers.rotortm_table3 import CELLS, SEEDS, Cell, geometric_mean, nearest
 
 BLOCKS = [
     Heading(1, "A < B"),
     Text("Some `x < 1` and **more**."),
     Items(["one", "two & three"]),
-    Table(("a", "b|c"), [["1", "2"], ["3", ""]]),
+    PageTable(("a", "b|c"), [["1", "2"], ["3", ""]]),
     Code("skyrig reproduce <paper>"),
     Picture("p/figure-01.png", b"\x89PNG", "Figure 1. What it shows."),
 ]
@@ -108,9 +108,9 @@ def test_the_paper_s_numbers_are_all_there() -> None:
 def test_the_nearest_window_and_source_are_found() -> None:
     cell = Cell("single", "circle-10", False)  # the paper 0.0309, its code 0.079
     errors = {name: Errors(value, (0, 0, 0)) for name, value in {"whole": 0.5, "cruise": 0.08}.items()}
-    near = nearest(cell, {Ask("single", "circle-10", PUBLISHED): Flown(errors)}, 0)
+    near = nearest(cell, {Ask("single", "circle-10", PUBLISHED): KeptFlight(errors)}, 0)
     assert (near.source, near.window, near.within) == ("its code", "cruise", True)
-    found = {ask: Flown({"whole": Errors(ask_paper(ask) / 7, (0, 0, 0))}) for ask in clean(FULL)}
+    found = {ask: KeptFlight({"whole": Errors(ask_paper(ask) / 7, (0, 0, 0))}) for ask in clean(FULL)}
     assert geometric_mean(found) == pytest.approx(7)
 
 
@@ -159,9 +159,9 @@ def made_up(entry: dict) -> dict[str, np.ndarray]:
 def test_flights_fly_once_each_and_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     flown: list[Ask] = []
 
-    def fake(ask: Ask) -> Flown:
+    def fake(ask: Ask) -> KeptFlight:
         flown.append(ask)
-        return Flown({})
+        return KeptFlight({})
 
     monkeypatch.setattr(rotortm_flights, "fly_one", fake)
     told: list[tuple[int, int, str]] = []
@@ -174,7 +174,7 @@ def test_flights_fly_once_each_and_progress_is_told(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_flight_that_diverges_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fake(ask: Ask) -> Flown:
+    def fake(ask: Ask) -> KeptFlight:
         raise FlightDiverged("the payload is lost")
 
     monkeypatch.setattr(rotortm_flights, "fly_one", fake)

@@ -178,7 +178,7 @@ def test_thirty_waypoints(k: int, ends: str, ratio: float, carried: float, beyon
     st.integers(0, 2**31),
 )
 def test_no_other_path_costs_less(k: int, points: np.ndarray, durations: np.ndarray, seed: int) -> None:
-    problem = spline.Problem(k, k - 1, 2 * k - 1, np.zeros((k - 1, 3)), np.zeros((k - 1, 3)))
+    problem = spline.SplineProblem(k, k - 1, 2 * k - 1, np.zeros((k - 1, 3)), np.zeros((k - 1, 3)))
     nodes = spline.node_derivatives(problem, points, durations)
     least, _ = spline.cost(problem, points, nodes, durations)
     other = nodes.copy()
@@ -241,7 +241,7 @@ def test_published_slalom_takes_its_published_time(speed: float, acceleration: f
 
 
 def test_slope_of_the_least_cost_in_the_durations() -> None:
-    problem = spline.Problem(4, 3, 7, np.zeros((3, 3)), np.zeros((0, 3)))
+    problem = spline.SplineProblem(4, 3, 7, np.zeros((3, 3)), np.zeros((0, 3)))
     durations = np.array([1.0, 2.0, 1.5, 0.7])
 
     def least(T: np.ndarray) -> float:
@@ -261,7 +261,7 @@ def test_optimal_times_cost_least_for_their_total(k: int) -> None:
     assert best.duration == pytest.approx(15.0) == chord.duration
     assert best.cost < chord.cost
     # Lagrange: moving time from one segment to another gains nothing, to first order.
-    problem = spline.Problem(k, k - 1, 2 * k - 1, np.zeros((k - 1, 3)), np.zeros((k - 1, 3)))
+    problem = spline.SplineProblem(k, k - 1, 2 * k - 1, np.zeros((k - 1, 3)), np.zeros((k - 1, 3)))
     T = np.diff(best.times)
     _, slope = spline.cost(problem, points, spline.node_derivatives(problem, points, T), T)
     np.testing.assert_allclose(slope, slope.mean(), rtol=1e-4)

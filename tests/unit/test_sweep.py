@@ -8,7 +8,7 @@ import pytest
 from skyrig import InputError, load
 from skyrig.flight.verdict import Verdict
 from skyrig.runs.engines import ENGINES, check_engine, need
-from skyrig.runs.sweep import CHUNK, Folder, Part, Sweep, parse_grid
+from skyrig.runs.sweep import CHUNK, ChunkResult, Folder, Sweep, parse_grid
 from skyrig.runs.sweep_plots import rank_correlation, save_pictures, success_map
 from skyrig.runs.sweep_table import collected, shares, write_table
 
@@ -32,7 +32,7 @@ def finished(folder: Folder) -> None:
         words = ["diverged" if row == 7 else "crashed" if row > 50 else "flew" for row in rows]
         verdicts = [Verdict(word, "" if word == "flew" else "It broke.") for word in words]
         metrics = {"position_last": 0.01 * rows, "position_rmse": np.where(rows == 7, np.nan, 0.5 * rows)}
-        folder.put(chunk, Part(metrics, verdicts))
+        folder.put(chunk, ChunkResult(metrics, verdicts))
 
 
 def test_every_point_of_the_grid_gets_the_same_samples() -> None:
@@ -59,7 +59,7 @@ def test_a_folder_goes_on_with_its_own_sweep_and_refuses_another(tmp_path: Path)
     folder = Folder(tmp_path / "a", asked())
     assert folder.open() == [0, 1, 2]
     verdicts = [Verdict("flew"), Verdict("crashed", "No.", 2.5), Verdict("flew")]
-    folder.put(1, Part({"x": np.arange(3.0)}, verdicts))
+    folder.put(1, ChunkResult({"x": np.arange(3.0)}, verdicts))
     assert Folder(tmp_path / "a", asked()).open() == [0, 2]
     part = folder.get(1)
     assert part.verdicts == verdicts and part.metrics["x"].tolist() == [0, 1, 2]

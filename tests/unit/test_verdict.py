@@ -9,7 +9,7 @@ from made_up import flight, replace, rig, tracks
 from skyrig import InputError, load
 from skyrig.contacts import NONE, named, touching
 from skyrig.flight import Flight, FlightEvent
-from skyrig.flight.limits import Limits
+from skyrig.flight.limits import FlightLimits
 from skyrig.flight.metrics import metrics
 from skyrig.flight.verdict import Verdict, outlines_of, verdict
 from skyrig.hulls import Outlines, convex_hull
@@ -82,8 +82,8 @@ def test_what_goes_wrong_first_counts() -> None:
 
 def test_the_ground_and_the_arena_are_the_scenarios() -> None:
     low = moved(aloft(), 1, 4, [0, 3, -2.0])
-    assert verdict(low, Limits(ground=-3.0)).flew and verdict(low, Limits(ground="none")).flew
-    box = Limits(ground="none", arena=((-2.0, -2.0, -3.0), (2.0, 2.0, 6.0)))
+    assert verdict(low, FlightLimits(ground=-3.0)).flew and verdict(low, FlightLimits(ground="none")).flew
+    box = FlightLimits(ground="none", arena=((-2.0, -2.0, -3.0), (2.0, 2.0, 6.0)))
     assert verdict(low, box).line.startswith("left arena: Vehicle 1 leaves the arena at t = 4 s")
     said = replace(low, scenario="verdict: {ground: -3.0, position: 0.2}")
     assert verdict(said).flew and metrics(said)["verdict"]["word"] == "flew"
@@ -114,7 +114,7 @@ def test_a_load_is_lost_when_no_cable_holds_it_any_more() -> None:
 def test_ending_far_from_the_reference_is_told() -> None:
     far = moved(aloft(), None, 10, [0.0, 0.6, 3.0])
     assert verdict(far).line == "off reference: The payload ends 0.6 m from its reference, more than 0.5 m."
-    assert verdict(far, Limits(position=0.7)).flew
+    assert verdict(far, FlightLimits(position=0.7)).flew
     turned = aloft()
     turned.payload.attitude[-1] = [np.cos(0.6), 0, 0, np.sin(0.6)]
     assert "ends 1.2 rad from its reference, more than 1 rad" in verdict(turned).reason
@@ -131,14 +131,14 @@ def test_links_hold_vehicles_apart_for_good() -> None:
     assert verdict(replace(flown, vehicles=tracks(near))).flew
     low = replace(flown, vehicles=tracks(near - [0, 0, 3.2]))
     assert verdict(low).word == "crashed", "the ground is there for them too"
-    away = Limits(ground="none", arena=((-2.0, -2.0, -3.0), (2.0, 2.0, 2.5)))
+    away = FlightLimits(ground="none", arena=((-2.0, -2.0, -3.0), (2.0, 2.0, 2.5)))
     assert verdict(replace(flown, vehicles=tracks(near)), away).line.startswith("left arena: Vehicle 0")
 
 
 def test_batches_see_the_same_contacts() -> None:
     """The arithmetic inside compiled loops is that of recorded flights: random poses of four vehicles."""
     rng = np.random.default_rng(0)
-    shape = Outlines(*(part[..., None] for part in outlines_of(aloft(4).rig, Limits())))
+    shape = Outlines(*(part[..., None] for part in outlines_of(aloft(4).rig, FlightLimits())))
     many = 2000
     attitudes = rng.normal(size=(4, 5, many))
     attitudes /= np.linalg.norm(attitudes, axis=0)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from skyrig.bridges import frames
-from skyrig.bridges.autopilot import LOCAL, Answer, LinkLost, Moment
+from skyrig.bridges.autopilot import LOCAL, Answer, AutopilotMoment, LinkLost
 from skyrig.errors import InputError
 from skyrig.sensing.sensor import Numbers
 
@@ -79,7 +79,7 @@ class ArduPilotLink:
         """Wait for every vehicle's first frame."""
         self._collect()
 
-    def exchange(self, moment: Moment) -> Answer | None:
+    def exchange(self, moment: AutopilotMoment) -> Answer | None:
         """Tell all of this moment, then wait for every one's next frame."""
         for it in self._vehicles:
             it.send(state(moment, it.index))
@@ -166,7 +166,7 @@ class _Vehicle:
         return LinkLost(f"vehicle {self.index} hung up; start both anew for another flight.")
 
 
-def state(moment: Moment, k: int) -> bytes:
+def state(moment: AutopilotMoment, k: int) -> bytes:
     """What ArduPilot is told of a vehicle: one JSON object between newlines."""
     imu, it = moment.readings["imu"].values, moment.truth.vehicles
     told = {

@@ -19,7 +19,7 @@ class LinkLost(Exception):
 
 
 @dataclass(frozen=True)
-class Moment:
+class AutopilotMoment:
     """What is sent to autopilots at a tick."""
 
     usec: int
@@ -54,7 +54,7 @@ class Link(Protocol):
         """Wait until every autopilot is there."""
         ...
 
-    def exchange(self, moment: Moment) -> Answer | None:
+    def exchange(self, moment: AutopilotMoment) -> Answer | None:
         """Send, and wait for every autopilot's answer; None while one of them does not answer yet."""
         ...
 

@@ -21,7 +21,7 @@ FRAMES = 30.0
 """Drawings a second (Hz)."""
 
 
-class Live:
+class LiveServer:
     """A websocket server that shows a session.
 
     Args:
@@ -91,7 +91,7 @@ def fly_live(
 ) -> Flight:
     """Fly a scenario by its own controller while Foxglove may look on."""
     session = Session(scenario, pace=pace)
-    live = Live(session, port)
+    live = LiveServer(session, port)
     tell(f"Foxglove: open a connection to ws://127.0.0.1:{live.port}.")
     every = max(round(scenario.spec.loop.control_rate / FRAMES), 1)
     try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skyrig.bridges import frames
-from skyrig.bridges.autopilot import Moment
+from skyrig.bridges.autopilot import AutopilotMoment
 from skyrig.constants import GRAVITY
 from skyrig.sensing.barometer import pressure_altitude
 from skyrig.sensing.geodesy import geodetic
@@ -27,7 +27,7 @@ Origin = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class Row:
+class VehicleRow:
     """Of one vehicle."""
 
     state: tuple[float, ...]
@@ -37,14 +37,14 @@ class Row:
     sensors: tuple[float, ...]
 
 
-def rows(moment: Moment, origin: Origin) -> list[Row]:
+def rows(moment: AutopilotMoment, origin: Origin) -> list[VehicleRow]:
     """What each vehicle is told."""
     states, sensors = _states(moment, origin), _sensors(moment)
     seen = _satellites(moment, origin) if moment.readings["gnss"].fresh else [None] * len(states)
-    return [Row(*parts) for parts in zip(states, seen, sensors, strict=True)]
+    return [VehicleRow(*parts) for parts in zip(states, seen, sensors, strict=True)]
 
 
-def _sensors(moment: Moment) -> list[tuple[float, ...]]:
+def _sensors(moment: AutopilotMoment) -> list[tuple[float, ...]]:
     """HIL_SENSOR: SI, but Gauss and hPa, body axes forward, right, down."""
     readings, usec = moment.readings, moment.usec
     imu, magnet, air = readings["imu"].values, readings["magnetometer"], readings["barometer"]
@@ -56,7 +56,7 @@ def _sensors(moment: Moment) -> list[tuple[float, ...]]:
     return [(usec, *row, fields, 0) for row in np.concatenate(told, axis=1).tolist()]
 
 
-def _states(moment: Moment, origin: Origin) -> list[tuple[float, ...]]:
+def _states(moment: AutopilotMoment, origin: Origin) -> list[tuple[float, ...]]:
     """HIL_STATE_QUATERNION: degrees times 1e7, mm, cm/s, thousandths of g."""
     it, usec = moment.truth.vehicles, moment.usec
     place = _coded(geodetic(np.asarray(it.position), origin))
@@ -68,7 +68,7 @@ def _states(moment: Moment, origin: Origin) -> list[tuple[float, ...]]:
     return [(usec, *a, *b, *c, 0, 0, *d) for a, b, c, d in parts]
 
 
-def _satellites(moment: Moment, origin: Origin) -> list[tuple[int, ...]]:
+def _satellites(moment: AutopilotMoment, origin: Origin) -> list[tuple[int, ...]]:
     """HIL_GPS: degrees times 1e7, mm, cm/s, hundredths of a degree."""
     values = moment.readings["gnss"].values
     place = _coded(geodetic(values["gnss.position"], origin))

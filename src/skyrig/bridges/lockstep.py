@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from msgspec import structs
 
-from skyrig.bridges.autopilot import Answer, Link, LinkLost, Moment
+from skyrig.bridges.autopilot import Answer, AutopilotMoment, Link, LinkLost
 from skyrig.bridges.mission import Mission
 from skyrig.bridges.offboard import Offboard
 from skyrig.constants import GRAVITY
@@ -58,7 +58,7 @@ def waiting(built: Built) -> Sensors:
 
 
 @dataclass(frozen=True)
-class Flown:
+class LockstepFlight:
     """What came out."""
 
     flight: Flight | None
@@ -93,7 +93,7 @@ def fly(
     mission: Mission,
     progress: Callable[[float], None] = lambda time: None,
     pace: float | None = None,
-) -> Flown:
+) -> LockstepFlight:
     """Fly a scenario that is `ready` with autopilots that are connected.
 
     Args:
@@ -115,7 +115,7 @@ def fly(
                 progress(session.time)
     except LinkLost as error:
         lost = str(error)
-    return Flown(session.flight if session.tick else None, lost, pilot.exchanged)
+    return LockstepFlight(session.flight if session.tick else None, lost, pilot.exchanged)
 
 
 class _Pilot:
@@ -173,7 +173,7 @@ class _Pilot:
 
     def _exchange(self, readings: Any, truth: Any) -> Answer | None:
         self.ticks += 1
-        return self.link.exchange(Moment(self.ticks * self.tick_usec, readings, truth))
+        return self.link.exchange(AutopilotMoment(self.ticks * self.tick_usec, readings, truth))
 
     def _carried(self, answer: Answer) -> Any:
         """(n,) which vehicles are armed and push as the hover asks, so that they can be let go."""

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from skyrig.bridges.autopilot import LOCAL, Answer, LinkLost, Moment
-from skyrig.bridges.hil import Row, rows
+from skyrig.bridges.autopilot import LOCAL, Answer, AutopilotMoment, LinkLost
+from skyrig.bridges.hil import VehicleRow, rows
 from skyrig.bridges.mavlink import ARMED, NONSENSE, Stream, dialect
 from skyrig.errors import InputError
 from skyrig.sensing.geodesy import ORIGIN
@@ -80,7 +80,7 @@ class Px4Link:
             server.close()
             self._clients.append(_Client(k, connection, self.rotors[k]))
 
-    def exchange(self, moment: Moment) -> Answer | None:
+    def exchange(self, moment: AutopilotMoment) -> Answer | None:
         """Send to all, then wait for all."""
         told = rows(moment, self.origin)
         for client, row in zip(self._clients, told, strict=True):
@@ -127,7 +127,7 @@ class _Client:
         self.answered = -1
         """Time of the latest answer (microseconds)."""
 
-    def send(self, told: Row) -> None:
+    def send(self, told: VehicleRow) -> None:
         """What it is told at a tick, in one piece: truth for its log, satellites if new, then sensors."""
         stream, known = self.stream, dialect()
         raw = stream.plain(known.MAVLink_hil_state_quaternion_message, *told.state)

@@ -42,7 +42,7 @@ def fly(
     settings: Settings,
     progress: Callable[[float], None] = lambda time: None,
     tell: Callable[[str], None] = lambda sentence: None,
-) -> lockstep.Flown:
+) -> lockstep.LockstepFlight:
     """Fly a scenario with autopilots.
 
     Args:
@@ -69,7 +69,7 @@ def fly(
             try:
                 link.connect()
             except LinkLost as error:
-                return lockstep.Flown(None, str(error), 0)
+                return lockstep.LockstepFlight(None, str(error), 0)
             tell("Connected. The world stands still until every vehicle is armed.")
             return lockstep.fly(known, link, companions, mission, progress, settings.pace)
 

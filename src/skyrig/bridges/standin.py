@@ -74,7 +74,7 @@ def messages(coder, raw) -> list[Any]:
     return coder.parse_buffer(raw) or []
 
 
-class Law:
+class StandinLaw:
     """Position, velocity, attitude and rate loops of one vehicle; world north, east, down."""
 
     def __init__(self, frame):
@@ -156,13 +156,13 @@ class Companion:
                     self.wanted = np.array(place), np.array(speed), np.array(push), yaw
 
 
-class Vehicle:
+class StandinVehicle:
     """What is common to both protocols: from a state to controls."""
 
     def __init__(self, instance, port, takes_off=False):
         frame = json.loads(os.environ["SKYRIG_STANDIN"])
         self.count, self.most = len(frame["thrust_max"]), sum(frame["thrust_max"])
-        self.law, self.companion = Law(frame), Companion(instance, port, takes_off)
+        self.law, self.companion = StandinLaw(frame), Companion(instance, port, takes_off)
         self.home, self.last, self.answers = None, None, 0
         self.share = 0.0 if takes_off else 1.0
         """Of the hover's thrust, while rotors spin up."""
@@ -191,7 +191,7 @@ def px4(instance, host, port, companion):
     coder = common.MAVLink(None, srcSystem=instance + 1, srcComponent=1)
     link.sendall(coder.heartbeat_encode(2, 12, 0, 0, 0).pack(coder))
     link.sendall(coder.command_long_encode(0, 0, 511, 0, 93, 5000, 0, 0, 0, 0, 0).pack(coder))
-    vehicle, state, clock, sensed = Vehicle(instance, companion), None, 0, 0
+    vehicle, state, clock, sensed = StandinVehicle(instance, companion), None, 0, 0
     while raw := link.recv(65536):
         for it in messages(coder, raw):
             kind = it.get_type()
@@ -218,7 +218,7 @@ def ardupilot(instance, host, port, companion):
     link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     link.connect((host, port))
     link.settimeout(1.0)
-    vehicle, frame, pwm, clock = Vehicle(instance, companion, True), 0, [1000] * 16, -1.0
+    vehicle, frame, pwm, clock = StandinVehicle(instance, companion, True), 0, [1000] * 16, -1.0
     while True:
         try:
             link.send(SERVOS.pack(MAGIC, 400, frame, *pwm))

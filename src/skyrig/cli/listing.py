@@ -123,7 +123,7 @@ def mechanisms() -> None:
 def elements() -> None:
     """What may befall a rig, and what comes between it and its controller."""
     from skyrig.scenario.registry import ELEMENTS
-    from skyrig.scenario.spec import Happening, Loop, Noise
+    from skyrig.scenario.spec import Happening, Loop, NoiseSpec
 
     table = new_table("element", "default", "what it is")
     for name, kind in ELEMENTS.items():
@@ -132,8 +132,8 @@ def elements() -> None:
     for kind in get_args(Happening):
         table.add_row(f"happenings: {kind.__struct_config__.tag}", "", inspect.getdoc(kind) or "")
         _fields(table, kind)
-    table.add_row("noise", "", inspect.getdoc(Noise) or "")
-    _fields(table, Noise)
+    table.add_row("noise", "", inspect.getdoc(NoiseSpec) or "")
+    _fields(table, NoiseSpec)
     table.add_row("loop", "", "What comes between measurements and thrusts.")
     for field, *rest in described(Loop):
         if field in ("rotor_lag", "delay"):

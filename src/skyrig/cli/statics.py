@@ -79,7 +79,7 @@ def statics(
         as_json: Print numbers for other programs instead of tables.
         changes: Values to change, such as rig.payload.mass=0.3.
     """
-    from skyrig.cli.statics_answers import ANSWERS, Asked, write
+    from skyrig.cli.statics_answers import ANSWERS, StaticsQuestion, write
     from skyrig.statics import Limits, Pose, Team
 
     checks.choice("skyrig statics WHAT", what, ANSWERS)
@@ -90,7 +90,7 @@ def statics(
     team = Team.of_parts(known.parts, force=force)
     pose = Pose.turned(roll, pitch, yaw, at)
     limits = Limits(tension_max=tension_max, separation=separation, push=push)
-    asked = Asked(team, pose, limits, criterion, coordinates, hook, samples, out, known.name, seen)
+    asked = StaticsQuestion(team, pose, limits, criterion, coordinates, hook, samples, out, known.name, seen)
     answer = ANSWERS[what](asked, not as_json)
     if as_json:
         print(json.dumps(answer, indent=1))

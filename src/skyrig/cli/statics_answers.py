@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Asked:
+class StaticsQuestion:
     """What the command line said."""
 
     team: Team
@@ -60,7 +60,7 @@ class Asked:
             draw_configuration(held, self.out / f"{name}.png", mode, self.name)
 
 
-def _inverse(asked: Asked, show: bool) -> dict[str, Any]:
+def _inverse(asked: StaticsQuestion, show: bool) -> dict[str, Any]:
     from skyrig.statics import stability
 
     held = asked.configuration()
@@ -87,7 +87,7 @@ def _inverse(asked: Asked, show: bool) -> dict[str, Any]:
     return {"vehicles": rows, "margin": held.margin, "residual": held.residual, "hooks": held.hooks.tolist()}
 
 
-def _stability(asked: Asked, show: bool) -> dict[str, Any]:
+def _stability(asked: StaticsQuestion, show: bool) -> dict[str, Any]:
     from skyrig.statics import spherical, stability
 
     held = asked.configuration()
@@ -122,7 +122,7 @@ def _stability(asked: Asked, show: bool) -> dict[str, Any]:
     return found | {"modes": known.modes.T.tolist(), "spherical": angles}
 
 
-def _direct(asked: Asked, show: bool) -> dict[str, Any]:
+def _direct(asked: StaticsQuestion, show: bool) -> dict[str, Any]:
     from skyrig.statics import direct
 
     hooks = asked.places()
@@ -137,7 +137,7 @@ def _direct(asked: Asked, show: bool) -> dict[str, Any]:
     return {"hooks": hooks.tolist(), "equilibria": rows}
 
 
-def _rest(asked: Asked, show: bool) -> dict[str, Any]:
+def _rest(asked: StaticsQuestion, show: bool) -> dict[str, Any]:
     from skyrig.statics.relaxation import resting
     from skyrig.statics.stories import equilibria
 
@@ -184,7 +184,7 @@ def _print_equilibria(rows: list[dict[str, Any]]) -> None:
     print_table(table)
 
 
-def _wrench(asked: Asked, show: bool) -> dict[str, Any]:
+def _wrench(asked: StaticsQuestion, show: bool) -> dict[str, Any]:
     from skyrig.statics import aimed_margin, held_margin, losses, reach, tension_limit
 
     held = asked.configuration()
@@ -211,7 +211,7 @@ def _wrench(asked: Asked, show: bool) -> dict[str, Any]:
     return {"reach": reached, "margins": margins, "losses": lost, "tension_limit": limit}
 
 
-def _workspace(asked: Asked, show: bool) -> dict[str, Any]:
+def _workspace(asked: StaticsQuestion, show: bool) -> dict[str, Any]:
     from skyrig.statics import workspace
 
     found = workspace(asked.team, asked.pose, asked.limits, asked.samples)
@@ -248,7 +248,7 @@ def _workspace(asked: Asked, show: bool) -> dict[str, Any]:
     }
 
 
-def _write_workspace(asked: Asked, found: Any) -> None:
+def _write_workspace(asked: StaticsQuestion, found: Any) -> None:
     """The valid samples as tables (CSV, and NPZ for programs) and as a picture."""
     assert asked.out is not None
     columns = {name: values[found.valid] for name, values in found.table().items()}

@@ -24,7 +24,7 @@ from skyrig.control.interface import (
 )
 
 
-class Frame(NamedTuple):
+class WantedFrame(NamedTuple):
     """A wanted attitude and how it turns."""
 
     rotation: Float[Array, "3 3 ..."]
@@ -33,7 +33,7 @@ class Frame(NamedTuple):
     """Body rate (rad/s)."""
 
 
-def least_turn(thrust: Float[Array, "3 ..."], thrust_rate: Float[Array, "3 ..."]) -> Frame:
+def least_turn(thrust: Float[Array, "3 ..."], thrust_rate: Float[Array, "3 ..."]) -> WantedFrame:
     """The frame reached from level by the least turn that points z along `thrust`, and its body rate.
 
     Smooth except upside down; the hover of `skyrig.rigs.equilibrium` leans its vehicles in the same way.
@@ -45,7 +45,7 @@ def least_turn(thrust: Float[Array, "3 ..."], thrust_rate: Float[Array, "3 ..."]
     second = jnp.stack([-x * y * factor, 1 - y * y * factor, -y])
     twist = (y * z_rate[0] - x * z_rate[1]) * factor
     rate = jnp.stack([-dot(second, z_rate), dot(first, z_rate), twist])
-    return Frame(jnp.stack([first, second, z], axis=1), rate)
+    return WantedFrame(jnp.stack([first, second, z], axis=1), rate)
 
 
 def heading_frame(
@@ -53,7 +53,7 @@ def heading_frame(
     thrust_rate: Float[Array, "3 ..."],
     heading: Float[Array, "3 ..."],
     yaw_rate: Float[Array, " ..."],
-) -> Frame:
+) -> WantedFrame:
     """The frame with z along `thrust` whose yaw (of yaw, pitch, roll) is that of `heading`, and how it turns.
 
     Args:
@@ -70,7 +70,7 @@ def heading_frame(
     second = cross(z, first)
     ahead_rate = cross(left, z_rate) - cross(yaw_rate * heading, z)
     rate = jnp.stack([-dot(second, z_rate), dot(first, z_rate), dot(second, ahead_rate) / size])
-    return Frame(jnp.stack([first, second, z], axis=1), rate)
+    return WantedFrame(jnp.stack([first, second, z], axis=1), rate)
 
 
 def projected_frame(thrust: Float[Array, "3 ..."], heading: Float[Array, "3 ..."]) -> Float[Array, "3 3 ..."]:
@@ -121,7 +121,7 @@ class Turning(NamedTuple):
 def turning(
     rotation: Float[Array, "3 3 ..."],
     rate: Float[Array, "3 ..."],
-    wanted: Frame,
+    wanted: WantedFrame,
     wanted_spin: Float[Array, "3 ..."],
 ) -> Turning:
     """Errors and feed-forward of a body against a wanted frame that turns (RotorTM eqs. 66, 67).
@@ -184,7 +184,7 @@ class Attitude(Controller):
         aim = wanted_of("vehicles", fitted_target(target, measurement).vehicles)
         craft = measurement.vehicles
         rotation = rotation_matrix(craft.attitude)
-        wanted = Frame(rotation_matrix(aim.attitude), aim.rate[0])
+        wanted = WantedFrame(rotation_matrix(aim.attitude), aim.rate[0])
         way = turning(rotation, craft.rate, wanted, aim.rate[1])
         moment = turning_moment(it.inertia, craft.rate, turning_spin(way, it.bandwidth, it.damping))
         thrust = it.weight / jnp.maximum(rotation[2, 2], 0.5)

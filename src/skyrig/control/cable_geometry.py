@@ -15,7 +15,7 @@ from skyrig.control.sharing import Sharing, cable_forces, sharing
 from skyrig.rigs.bodies import Bodies
 
 
-class Wrench(NamedTuple):
+class Twofold(NamedTuple):
     """Something linear (world frame) and something angular (payload frame): accelerations, errors, ..."""
 
     linear: Float[Array, "3 ..."]
@@ -67,14 +67,14 @@ class Carried(NamedTuple):
         up = jnp.stack([zero, zero, it.gravity])
         return Carried(rotation, gyration, up, carrying, sharing(it.attachment, carrying))
 
-    def forces(self, it: Any, wanted: Wrench) -> Float[Array, "3 n ..."]:
+    def forces(self, it: Any, wanted: Twofold) -> Float[Array, "3 n ..."]:
         """Least-norm cable forces (N, world frame) that accelerate the payload so; derivatives alike."""
         linear = it.payload_mass * apply_transposed(self.rotation, wanted.linear)
         local = cable_forces(self.team, linear, apply(it.payload_inertia, wanted.angular))
         return computed_once(apply(self.rotation[:, :, None], local))
 
-    def accelerations(self, it: Any, forces: Float[Array, "3 n ..."]) -> Wrench:
+    def accelerations(self, it: Any, forces: Float[Array, "3 n ..."]) -> Twofold:
         """What cable forces (N, world frame) alone accelerate; derivatives alike."""
         local = apply_transposed(self.rotation[:, :, None], forces)
         turned = apply(it.payload_inverse_inertia, cross(it.attachment, local).sum(1))
-        return computed_once(Wrench(forces.sum(1) / it.payload_mass, turned))
+        return computed_once(Twofold(forces.sum(1) / it.payload_mass, turned))

@@ -13,8 +13,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from skyrig.algebra import apply, cross, dot, normalised, rotation_matrix
-from skyrig.control.attitude import Frame, turning
-from skyrig.control.cable_geometry import Carried, Spans, Wrench
+from skyrig.control.attitude import WantedFrame, turning
+from skyrig.control.cable_geometry import Carried, Spans, Twofold
 from skyrig.control.cable_nominal import CableNominal
 from skyrig.control.feedback import Pid, ease, limited, pid
 from skyrig.rigs.bodies import Bodies
@@ -25,35 +25,35 @@ GOOD_PULL = 1.4
 """Where cables are missing, the payload gives way until all others pull so many times `least_pull`."""
 
 
-class Law(NamedTuple):
+class PoseLaw(NamedTuple):
     """PID on the payload's pose; where its answer was cut, so are its derivatives."""
 
     moves: Pid
     turns: Pid
-    left: Wrench
+    left: Twofold
     """Share that was left after cutting, by component."""
 
-    def __call__(self, error: Wrench, rate: Wrench, integral: Wrench) -> Wrench:
+    def __call__(self, error: Twofold, rate: Twofold, integral: Twofold) -> Twofold:
         """The wanted acceleration, or a derivative, from errors of any order and its neighbours."""
         moves, turns = self.moves, self.turns
-        return Wrench(
+        return Twofold(
             self.left.linear * (moves.p * error.linear + moves.d * rate.linear + moves.i * integral.linear),
             self.left.angular
             * (turns.p * error.angular + turns.d * rate.angular + turns.i * integral.angular),
         )
 
 
-class Asked(NamedTuple):
+class AskedMotion(NamedTuple):
     """What is asked of the payload."""
 
-    law: Law
-    error: Wrench
+    law: PoseLaw
+    error: Twofold
     """E_0: pose errors (m, rad)."""
-    rate: Wrench
+    rate: Twofold
     """E_1: their rates."""
-    feed: Wrench
+    feed: Twofold
     """Accelerations of the reference (m/s^2, rad/s^2)."""
-    learnt: Wrench
+    learnt: Twofold
     """Integral part, which makes up for something that is not in the model."""
     gust: Float[Array, "3 ..."]
     """What else accelerates the payload, as far as is known (m/s^2)."""
@@ -70,10 +70,10 @@ def asked_of_payload(
     carried: Carried,
     nominal: CableNominal,
     load: Bodies,
-    memory: Wrench,
+    memory: Twofold,
     tilt: Array,
     gust: Array,
-) -> Asked:
+) -> AskedMotion:
     """Wanted accelerations of the payload (eq. 69) and the cable forces that make them (eq. 71).
 
     Args:
@@ -88,30 +88,30 @@ def asked_of_payload(
     gains = it.gains
     leaning = rotation_matrix(normalised(jnp.concatenate([jnp.ones_like(tilt[:1]), tilt / 2])))
     wanted = jnp.stack([apply(nominal.rotation, leaning[:, k]) for k in range(3)], axis=1)
-    way = turning(carried.rotation, load.rate, Frame(wanted, nominal.rate[0]), nominal.rate[1])
-    error = Wrench(limited(nominal.position[0] - load.position, gains.reach), way.error)
-    rate = Wrench(nominal.position[1] - load.velocity, way.rate_error)
-    feed = Wrench(nominal.position[2], way.spin)
-    law = Law(
+    way = turning(carried.rotation, load.rate, WantedFrame(wanted, nominal.rate[0]), nominal.rate[1])
+    error = Twofold(limited(nominal.position[0] - load.position, gains.reach), way.error)
+    rate = Twofold(nominal.position[1] - load.velocity, way.rate_error)
+    feed = Twofold(nominal.position[2], way.spin)
+    law = PoseLaw(
         pid(gains.position, gains.damping, gains.integral),
         pid(gains.attitude, gains.damping, gains.integral),
-        Wrench(jnp.ones_like(error.linear), jnp.ones_like(error.angular)),
+        Twofold(jnp.ones_like(error.linear), jnp.ones_like(error.angular)),
     )
-    push = law(error, rate, Wrench(0 * error.linear, 0 * error.angular))
+    push = law(error, rate, Twofold(0 * error.linear, 0 * error.angular))
     share = it.payload_mass * it.gravity / it.mass.shape[0]
-    turning_pull = carried.forces(it, Wrench(0 * push.linear, push.angular))
+    turning_pull = carried.forces(it, Twofold(0 * push.linear, push.angular))
     strongest = jnp.sqrt(jnp.maximum(dot(turning_pull, turning_pull).max(0), 1e-18))
-    left = Wrench(
+    left = Twofold(
         ease(push.linear, gains.most_side, gains.most_up),
         jnp.minimum(1.0, gains.most_turning * share / strongest) + 0 * push.angular,
     )
-    push = Wrench(
+    push = Twofold(
         left.linear * push.linear + memory.linear,
         left.angular * push.angular + memory.angular,
     )
     inner = carried.carrying * it.internal
     opposed = carried.accelerations(it, apply(carried.rotation[:, :, None], inner))
-    total = Wrench(
+    total = Twofold(
         feed.linear + push.linear + (carried.up - gust) - opposed.linear,
         feed.angular + push.angular + apply(it.payload_inverse_inertia, carried.gyration) - opposed.angular,
     )
@@ -121,7 +121,7 @@ def asked_of_payload(
     held = carried.team.share > 0
     short = carried.accelerations(it, held * (good - free)).angular / law.turns.p
     cut_short = jnp.any(held & (jnp.abs(pull - free).max(0) > 1e-9), axis=0)
-    return Asked(law._replace(left=left), error, rate, feed, memory, gust, pull, short, cut_short)
+    return AskedMotion(law._replace(left=left), error, rate, feed, memory, gust, pull, short, cut_short)
 
 
 class Swing(NamedTuple):
@@ -130,7 +130,7 @@ class Swing(NamedTuple):
     tension: Float[Array, "n ..."]
     held: Float[Array, "3 n ..."]
     """Cable forces on the payload as the cables hang (N, world frame)."""
-    actual: Wrench
+    actual: Twofold
     """The payload's accelerations under them."""
     aimed: Float[Array, "3 n ..."]
     """Wanted directions."""
@@ -142,15 +142,15 @@ class Swing(NamedTuple):
     """How feedback and errors change the forces (N/s), beyond the nominal."""
     pull_2: Float[Array, "3 n ..."]
     """Second derivative of the feedback's part of the wanted forces (N/s^2)."""
-    error_2: Wrench
-    error_3: Wrench
+    error_2: Twofold
+    error_3: Twofold
     restoring: Float[Array, "3 n ..."]
     """Feedback on the direction (1/s^2)."""
     bend: Float[Array, "3 n ..."]
     """Second derivative that the direction shall have (1/s^2)."""
 
 
-def swing_cables(it: Any, carried: Carried, asked: Asked, span: Spans, nominal: CableNominal) -> Swing:
+def swing_cables(it: Any, carried: Carried, asked: AskedMotion, span: Spans, nominal: CableNominal) -> Swing:
     """Wanted cable directions (eq. 72), their derivatives, and the feedback on them (eq. 73)."""
     gains, law = it.gains, asked.law
     size = jnp.sqrt(dot(asked.pull, asked.pull))
@@ -158,16 +158,16 @@ def swing_cables(it: Any, carried: Carried, asked: Asked, span: Spans, nominal: 
     tension = jnp.maximum(-dot(span.direction, asked.pull), 0.0) * (carried.carrying > 0)
     held = -tension * span.direction
     actual = carried.accelerations(it, held)
-    actual = Wrench(
+    actual = Twofold(
         actual.linear - (carried.up - asked.gust),
         actual.angular - apply(it.payload_inverse_inertia, carried.gyration),
     )
-    error_2 = Wrench(asked.feed.linear - actual.linear, asked.feed.angular - actual.angular)
+    error_2 = Twofold(asked.feed.linear - actual.linear, asked.feed.angular - actual.angular)
     pull_1 = carried.forces(it, law(asked.rate, error_2, asked.error))
     rate_error = _across(span.turn - nominal.direction[1] + _across(pull_1, aimed) / size, span.direction)
     held_1 = pull_1 - tension * rate_error
     jolt = carried.accelerations(it, held_1)
-    error_3 = Wrench(-jolt.linear, -jolt.angular)
+    error_3 = Twofold(-jolt.linear, -jolt.angular)
     pull_2 = carried.forces(it, law(error_2, error_3, asked.rate))
     restoring = gains.cable**2 * _across(aimed, span.direction) - 2 * gains.damping * gains.cable * rate_error
     restoring = limited(restoring, gains.most_side / span.distance)
@@ -193,16 +193,16 @@ def taut_thrust(it: Any, carried: Carried, swing: Swing, span: Spans, load: Bodi
 class Moved(NamedTuple):
     """How bodies are believed to accelerate, what integrals ask for being taken up by something else."""
 
-    load: Wrench
+    load: Twofold
     """The payload (m/s^2; rad/s^2, payload frame)."""
     craft: Float[Array, "3 n ..."]
     """The vehicles (m/s^2)."""
 
 
-def believed_motion(it: Any, carried: Carried, asked: Asked, swing: Swing, thrust: Array) -> Moved:
+def believed_motion(it: Any, carried: Carried, asked: AskedMotion, swing: Swing, thrust: Array) -> Moved:
     """Accelerations under the `thrust` vectors that vehicles give as they stand (N, world frame)."""
     spare = asked.learnt
-    load = Wrench(swing.actual.linear - spare.linear, swing.actual.angular - spare.angular)
+    load = Twofold(swing.actual.linear - spare.linear, swing.actual.angular - spare.angular)
     local = cross(spare.angular[:, None], it.attachment)
     end = spare.linear[:, None] + apply(carried.rotation[:, :, None], local)
     craft = (thrust - carried.carrying * swing.held) / it.mass - carried.up[:, None] - carried.carrying * end
@@ -210,7 +210,7 @@ def believed_motion(it: Any, carried: Carried, asked: Asked, swing: Swing, thrus
 
 
 def taut_thrust_rate(
-    it: Any, carried: Carried, asked: Asked, swing: Swing, span: Spans, missing: Array, length: Array
+    it: Any, carried: Carried, asked: AskedMotion, swing: Swing, span: Spans, missing: Array, length: Array
 ) -> Array:
     """How feedback and errors turn those thrust vectors (N/s), beyond the nominal.
 
@@ -226,7 +226,7 @@ def taut_thrust_rate(
     gains = it.gains
     rate_error_1 = swing.restoring - _across(missing, span.direction) / (it.mass * length)
     jolt = carried.accelerations(it, swing.pull_2 - swing.tension * rate_error_1)
-    error_4 = Wrench(-jolt.linear, -jolt.angular)
+    error_4 = Twofold(-jolt.linear, -jolt.angular)
     pull_3 = carried.forces(it, asked.law(swing.error_3, error_4, swing.error_2))
     bend_1 = (
         -_across(pull_3, swing.aimed) / swing.size

@@ -27,7 +27,7 @@ from skyrig import algebra
 from skyrig.algebra import apply, apply_transposed, computed_once, cross, dot
 from skyrig.control.attitude import least_turn, turning, turning_moment, turning_spin, within_reach
 from skyrig.control.cable_belief import CableBelief, Margins
-from skyrig.control.cable_geometry import Carried, Wrench, spans
+from skyrig.control.cable_geometry import Carried, Twofold, spans
 from skyrig.control.cable_levels import (
     asked_of_payload,
     believed_motion,
@@ -266,7 +266,7 @@ class Cables(Controller):
             carrying = carrying * tended.hand
         loss, carrying = computed_once((loss, carrying))
         carried = computed_once(Carried.by(it, load, load_rotation, carrying))
-        spare = Wrench(memory.push, memory.turn)
+        spare = Twofold(memory.push, memory.turn)
         gust, drift, twist = it.pushed(memory, nominal, load, craft)
         asked = asked_of_payload(it, carried, nominal, load, spare, memory.tilt, gust)
         asked = computed_once(asked)
@@ -309,7 +309,7 @@ class Cables(Controller):
         level = jnp.where(asked.cut_short, 0.0, calm)
         fewer = jnp.any((able == 0) | belief.lost, axis=0)
         giving = jnp.where(fewer, GIVE * asked.short - RISE * memory.tilt, -GIVE * memory.tilt)
-        learnt = Wrench(limited(asked.error.linear, gains.learn), limited(asked.error.angular, gains.learn))
+        learnt = Twofold(limited(asked.error.linear, gains.learn), limited(asked.error.angular, gains.learn))
         turned = apply(it.turnable, asked.law.turns.i * learnt.angular)
         strange = load_seen.strange(memory.load, it.late) - spare.linear
         learnt_gust = memory.gust + calm * gains.observe * limited(strange, gains.most_side)

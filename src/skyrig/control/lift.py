@@ -19,9 +19,9 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from skyrig.algebra import as_jax
-from skyrig.control.attitude import Frame
+from skyrig.control.attitude import WantedFrame
 from skyrig.control.cable_belief import SLACK, CableBelief
-from skyrig.control.cable_geometry import Wrench
+from skyrig.control.cable_geometry import Twofold
 from skyrig.control.cable_levels import Moved
 from skyrig.control.cable_nominal import CableNominal, cable_nominal
 from skyrig.control.estimate import Late
@@ -176,7 +176,7 @@ class Tended(NamedTuple):
     def moved(self, moved: Moved) -> Moved:
         """How bodies are believed to accelerate: what stands does not."""
         still = (jnp.where(self.lifted, it, 0.0) for it in moved.load)
-        return Moved(Wrench(*still), jnp.where(self.flown | (self.hand > 0), moved.craft, 0.0))
+        return Moved(Twofold(*still), jnp.where(self.flown | (self.hand > 0), moved.craft, 0.0))
 
     def believed(self, old: CableBelief, new: CableBelief) -> CableBelief:
         """What is believed of cables: nothing is learnt of those that are let hang."""
@@ -239,7 +239,7 @@ def supervise(
     return new, Tended(nominal, hand, lifted, standing, flown, phases.facing)
 
 
-def yawed(frame: Frame, spin: Array, nominal: CableNominal, share: Array) -> tuple[Frame, Array]:
+def yawed(frame: WantedFrame, spin: Array, nominal: CableNominal, share: Array) -> tuple[WantedFrame, Array]:
     """A wanted frame and its angular acceleration, turned by a `share` (0 or 1) of the load's wanted yaw."""
     first, rate = nominal.rotation[:, 0], share * nominal.rate[:, 2]
     size = jnp.sqrt(first[0] ** 2 + first[1] ** 2)
@@ -252,7 +252,7 @@ def yawed(frame: Frame, spin: Array, nominal: CableNominal, share: Array) -> tup
 
     turned, bent = about(frame.rate), about(spin)
     bent = jnp.stack([bent[0] + rate[0] * turned[1], bent[1] - rate[0] * turned[0], bent[2] + rate[1]])
-    return Frame(rotation, turned.at[2].add(rate[0])), bent
+    return WantedFrame(rotation, turned.at[2].add(rate[0])), bent
 
 
 def _sinking(since: Array, speed: Array) -> Float[Array, "4 ..."]:

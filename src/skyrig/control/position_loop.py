@@ -100,7 +100,7 @@ class PositionMemory(eqx.Module):
         return PositionMemory(zero, zero, Estimate.start(bodies, late.delay))
 
 
-class Course(NamedTuple):
+class LoopOutput(NamedTuple):
     """What bodies are asked for."""
 
     thrust: Float[Array, "n ..."]
@@ -114,7 +114,7 @@ def hold_course(
     measured: Bodies,
     memory: PositionMemory,
     felt: Float[Array, "3 n ..."] | None = None,
-) -> Course:
+) -> LoopOutput:
     """Thrust and moment of every body.
 
     Args:
@@ -158,4 +158,4 @@ def hold_course(
         # what integrals ask for only makes up for something else
         estimate.commanded(thrust * axis / it.mass - up - spare, spin),
     )
-    return Course(thrust, moment, learnt)
+    return LoopOutput(thrust, moment, learnt)

@@ -18,7 +18,7 @@ from jaxtyping import Array, Float
 
 from skyrig import algebra
 from skyrig.algebra import apply, apply_transposed, cross, dot
-from skyrig.control.attitude import Frame, projected_frame, turning
+from skyrig.control.attitude import WantedFrame, projected_frame, turning
 from skyrig.control.cable_geometry import spans
 from skyrig.control.interface import (
     Command,
@@ -85,7 +85,7 @@ class PublishedCables(Controller):
         span = spans(it, load, rotation, craft, craft_rotation)
 
         # eqs. 69-71
-        wanted = Frame(algebra.rotation_matrix(aim.attitude), aim.rate[0])
+        wanted = WantedFrame(algebra.rotation_matrix(aim.attitude), aim.rate[0])
         way = turning(rotation, load.rate, wanted, aim.rate[1])
         push = gains.position * (aim.position[0] - load.position) + gains.velocity * (
             aim.position[1] - load.velocity
@@ -153,7 +153,7 @@ class PublishedLinks(Controller):
         heading = algebra.rotation_matrix(aim.attitude)[:, 0]
         flat = jnp.stack([heading[0], heading[1], jnp.zeros_like(heading[2])])
         rotation = algebra.rotation_matrix(load.attitude)
-        aimed = Frame(projected_frame(wanted, flat), 0 * load.rate)
+        aimed = WantedFrame(projected_frame(wanted, flat), 0 * load.rate)
         way = turning(rotation, load.rate, aimed, 0 * load.rate)
         spin = gains.attitude * way.error + gains.rate * way.rate_error
         moment = apply(it.inertia, spin) + cross(load.rate, apply(it.inertia, load.rate))
@@ -164,6 +164,6 @@ def _attitude_command(it: Any, thrust: Array, attitude: Array, rate: Array) -> C
     """Eq. 73's thrusts and moments for wanted thrust vectors, at yaw zero and with Omega_des = 0."""
     forward = jnp.zeros_like(thrust).at[0].set(1.0)
     rotation = algebra.rotation_matrix(attitude)
-    way = turning(rotation, rate, Frame(projected_frame(thrust, forward), 0 * thrust), 0 * thrust)
+    way = turning(rotation, rate, WantedFrame(projected_frame(thrust, forward), 0 * thrust), 0 * thrust)
     moment = it.gains.attitude * way.error + it.gains.rate * way.rate_error
     return Command(dot(thrust, rotation[:, 2]), moment + cross(rate, apply(it.inertia, rate)))

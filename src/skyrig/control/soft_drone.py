@@ -21,7 +21,7 @@ from jaxtyping import Array, Float
 
 from skyrig import algebra
 from skyrig.algebra import apply, as_jax, cross, dot
-from skyrig.control.attitude import Frame, projected_frame, relative_rotation, rotation_error, turning
+from skyrig.control.attitude import WantedFrame, projected_frame, relative_rotation, rotation_error, turning
 from skyrig.control.estimate import Filter, Late
 from skyrig.control.gains import Clock, Gain, height_bandwidth, read_gains, vehicle_bandwidths
 from skyrig.control.interface import (
@@ -100,7 +100,7 @@ class SoftDrone(Controller):
             return rotation_error(relative_rotation(frame, turn))
 
         rate, rate_rate = jax.jvp(frame_rate, (wanted, wanted_rate), (wanted_rate, wanted_spin))
-        aimed = Frame(projected_frame(wanted, nominal.heading), rate)
+        aimed = WantedFrame(projected_frame(wanted, nominal.heading), rate)
         way = turning(rotation, craft.rate, aimed, rate_rate)
         moment = gains.attitude * way.error + gains.rate * way.rate_error
         moment = moment + apply(it.inertia, way.spin) + cross(craft.rate, apply(it.inertia, craft.rate))

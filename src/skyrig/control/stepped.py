@@ -98,7 +98,7 @@ class Given(NamedTuple):
         return Command(as_jax(self.thrust), as_jax(self.moment), drives, rotors)
 
 
-class Told(Controller):
+class PassedOn(Controller):
     """A controller that passes on the command it finds in its target."""
 
     def __call__(self, memory: Any, t: Any, target: Target, measurement: Measurement) -> tuple[Any, Command]:

@@ -20,7 +20,7 @@ from jaxtyping import Array, Float
 
 from skyrig import algebra
 from skyrig.algebra import apply, cross, dot
-from skyrig.control.attitude import Frame, projected_frame, turning
+from skyrig.control.attitude import WantedFrame, projected_frame, turning
 from skyrig.control.interface import (
     Command,
     Controller,
@@ -83,7 +83,7 @@ class YawDecoupled(Controller):
         wanted = nominal.position[2] + push
         wanted = jnp.stack([wanted[0], wanted[1], wanted[2] + it.gravity + it.load / it.mass])
         rotation = algebra.rotation_matrix(craft.attitude)
-        aimed = Frame(projected_frame(wanted, nominal.heading), it.feed * nominal.rate[0])
+        aimed = WantedFrame(projected_frame(wanted, nominal.heading), it.feed * nominal.rate[0])
         way = turning(rotation, craft.rate, aimed, it.feed * nominal.rate[1])
         moment = gains.attitude * way.error + gains.rate * way.rate_error
         moment = moment + apply(it.inertia, way.spin) + cross(craft.rate, apply(it.inertia, craft.rate))

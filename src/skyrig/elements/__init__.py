@@ -3,7 +3,7 @@
 from skyrig.elements.air import Air
 from skyrig.elements.around import Around
 from skyrig.elements.cable_drag import CableDrag
-from skyrig.elements.contact import Contact
+from skyrig.elements.contact import SurfaceContact
 from skyrig.elements.downwash import Downwash
 from skyrig.elements.drag import Drag
 from skyrig.elements.element import Element
@@ -23,7 +23,7 @@ __all__ = [
     "Air",
     "Around",
     "CableDrag",
-    "Contact",
+    "SurfaceContact",
     "Downwash",
     "Drag",
     "Element",

@@ -62,7 +62,7 @@ class Hull(eqx.Module):
     """Radius of a ball around each body's centre of mass that holds all its points (m)."""
 
 
-class Held(eqx.Module):
+class ContactAnchors(eqx.Module):
     """What a contact remembers."""
 
     anchors: dict[str, Array]
@@ -81,7 +81,7 @@ class Touching(eqx.Module):
     """N (N)."""
 
 
-class Contact(Element):
+class SurfaceContact(Element):
     """Points of hulls against a surface."""
 
     hulls: dict[str, Hull]
@@ -94,23 +94,25 @@ class Contact(Element):
     strands: Strands | None = None
     """Cables that are told of when they touch; they pass through all the same."""
 
-    def start(self, bodies: dict[str, Bodies]) -> Held:
+    def start(self, bodies: dict[str, Bodies]) -> ContactAnchors:
         """Anchors where the points are."""
         places = {group: hull.points.moving(bodies).place for group, hull in self.hulls.items()}
-        return self.advance(Held(places, jnp.ones((), bool)), 0.0, bodies, 0.0)
+        return self.advance(ContactAnchors(places, jnp.ones((), bool)), 0.0, bodies, 0.0)
 
-    def advance(self, memory: Held, t: ArrayLike, bodies: dict[str, Bodies], dt: ArrayLike) -> Held:
+    def advance(
+        self, memory: ContactAnchors, t: ArrayLike, bodies: dict[str, Bodies], dt: ArrayLike
+    ) -> ContactAnchors:
         """Anchors of points that slide, or are in the air, follow."""
-        return Held(self._followed(memory.anchors, bodies), self._near(bodies, dt))
+        return ContactAnchors(self._followed(memory.anchors, bodies), self._near(bodies, dt))
 
     def stepped(
         self,
-        memory: Held,
+        memory: ContactAnchors,
         t: ArrayLike,
         bodies: dict[str, Bodies],
         dt: ArrayLike,
         flies: Bool[Array, "*batch"],
-    ) -> Held:
+    ) -> ContactAnchors:
         """As any element; in a batch nothing but distances is looked at while nobody is near to touching."""
         if flies.ndim == 0:
             return super().stepped(memory, t, bodies, dt, flies)
@@ -120,10 +122,10 @@ class Contact(Element):
             later = self._followed(anchors, bodies)
             return jax.tree.map(lambda new, old: jnp.where(flies, new, old), later, anchors)
 
-        return Held(jax.lax.cond(jnp.any(near), followed, lambda same: same, memory.anchors), near)
+        return ContactAnchors(jax.lax.cond(jnp.any(near), followed, lambda same: same, memory.anchors), near)
 
     def loads(
-        self, t: ArrayLike, bodies: dict[str, Bodies], memory: Held, around: Around
+        self, t: ArrayLike, bodies: dict[str, Bodies], memory: ContactAnchors, around: Around
     ) -> dict[str, Wrench]:
         """Pressure and friction at all points; nothing is worked out while no flight is near to touching."""
 

@@ -14,7 +14,7 @@ from skyrig.envs.actions import level
 from skyrig.envs.courses import PREVIEW, Gate, Recover, TrackPath
 from skyrig.envs.environment import Environment
 from skyrig.envs.pool import PooledRig
-from skyrig.envs.tasks import Carry, Hover, Rewards, Spread, Task
+from skyrig.envs.tasks import CarryTask, HoverTask, Rewards, Spread, Task
 from skyrig.errors import InputError
 from skyrig.planning import Reference
 from skyrig.scenario import Scenario
@@ -57,11 +57,11 @@ def _common(sketch: Sketch, spread: Spread, arena: float) -> dict[str, Any]:
 
 
 def _hover(sketch: Sketch) -> Task:
-    return Hover(**_common(sketch, _spread(1.0), 3.0))
+    return HoverTask(**_common(sketch, _spread(1.0), 3.0))
 
 
 def _carry(sketch: Sketch) -> Task:
-    return Carry(**_common(sketch, _spread(0.5, 0.2, 0.1), 2.0))
+    return CarryTask(**_common(sketch, _spread(0.5, 0.2, 0.1), 2.0))
 
 
 def _recover(sketch: Sketch) -> Task:

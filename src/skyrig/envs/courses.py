@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, Int
 from skyrig.control.interface import Measurement
 from skyrig.envs.observations import Goal
 from skyrig.envs.pool import PooledRig
-from skyrig.envs.tasks import Task, Verdict
+from skyrig.envs.tasks import Task, TaskVerdict
 from skyrig.sim.stepping import choose
 
 PREVIEW = (0.2, 0.4, 0.6)
@@ -121,7 +121,7 @@ class Gate(Task):
         """The gate's centre from the load (m), in world axes."""
         return self._centre(memory) - seen.payload.position
 
-    def verdict(self, memory: Passage, before: Measurement, after: Measurement) -> Verdict:
+    def verdict(self, memory: Passage, before: Measurement, after: Measurement) -> TaskVerdict:
         """A prize when the load passes inside; the end when a body goes through the plane outside."""
         centre = self._centre(memory)
         load, outside = self._crossing(
@@ -130,7 +130,7 @@ class Gate(Task):
         _, scraped = self._crossing(centre[:, None], before.vehicles.position, after.vehicles.position)
         struck = outside.any(0) | scraped.any(0)
         passed = (load & ~outside).any(0) & (after.payload.position[0] > centre[0])
-        return Verdict(jnp.where(passed & ~struck, self.prize, 0.0), struck)
+        return TaskVerdict(jnp.where(passed & ~struck, self.prize, 0.0), struck)
 
     def drawn(self, memory: Passage) -> np.ndarray:
         """The opening's frame."""

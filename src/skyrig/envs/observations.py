@@ -26,7 +26,7 @@ class Goal(NamedTuple):
     velocity: Float[Array, "3 *batch"]
 
 
-class View(NamedTuple):
+class ObservedParts(NamedTuple):
     """An observation in its parts."""
 
     shared: Float[Array, "s *batch"]
@@ -39,7 +39,9 @@ class View(NamedTuple):
     """Where each cable holds the load, load frame (m)."""
 
 
-def view(plant: PooledRig, seen: Measurement, wanted: Goal, extras: Array | None, turns: bool) -> View:
+def view(
+    plant: PooledRig, seen: Measurement, wanted: Goal, extras: Array | None, turns: bool
+) -> ObservedParts:
     """The observation's parts.
 
     Args:
@@ -65,7 +67,7 @@ def view(plant: PooledRig, seen: Measurement, wanted: Goal, extras: Array | None
         craft.rate,
         (ends - hooks) / plant.reach,
     ]
-    return View(
+    return ObservedParts(
         jnp.concatenate(parts),
         jnp.concatenate(each),
         craft.position - load.position[:, None],
@@ -73,14 +75,14 @@ def view(plant: PooledRig, seen: Measurement, wanted: Goal, extras: Array | None
     )
 
 
-def central(parts: View) -> Float[Array, "size *batch"]:
+def central(parts: ObservedParts) -> Float[Array, "size *batch"]:
     """One observation for all: what is shared, then vehicle after vehicle; float32."""
     vehicles = jnp.moveaxis(parts.vehicles, 1, 0)
     flat = vehicles.reshape((-1, *vehicles.shape[2:]))
     return _clean(jnp.concatenate([parts.shared, flat]))
 
 
-def by_agent(parts: View) -> Float[Array, "size n *batch"]:
+def by_agent(parts: ObservedParts) -> Float[Array, "size n *batch"]:
     """One observation for each vehicle: what is shared, itself, its attachment, and where the others are.
 
     The others come in order round the team, beginning with the next one; float32.

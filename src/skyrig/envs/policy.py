@@ -46,7 +46,7 @@ class Network(eqx.Module):
         return value
 
 
-class Flown(Controller):
+class PolicyPilot(Controller):
     """A policy at the controls: it sees what its environment showed it, and its action means the same."""
 
     network: Network
@@ -56,7 +56,7 @@ class Flown(Controller):
     turns: bool = eqx.field(static=True)
 
     @staticmethod
-    def of(built: Built, path: str | Path) -> Flown:
+    def of(built: Built, path: str | Path) -> PolicyPilot:
         """The policy in a file that `save` wrote, for a built scenario.
 
         It flies what was learnt without more to see than the load and the vehicles: hover, carry, recover.
@@ -79,7 +79,7 @@ class Flown(Controller):
             plant.rig.count * chosen.size(plant),
         ):
             raise InputError(f"{scenario.where}: rig must be one such as the policy in {path} learnt to fly.")
-        return Flown(network, plant, chosen, turns)
+        return PolicyPilot(network, plant, chosen, turns)
 
     def __call__(self, memory: Any, t: Any, target: Target, measurement: Measurement) -> tuple[Any, Command]:
         """The command that the policy's action stands for."""

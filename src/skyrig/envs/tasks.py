@@ -29,7 +29,7 @@ class Spread(eqx.Module):
     """Turn of each vehicle, either way about each of its axes (rad)."""
 
 
-class Verdict(NamedTuple):
+class TaskVerdict(NamedTuple):
     """What a task says about one control period."""
 
     bonus: Float[Array, "*batch"]
@@ -72,24 +72,24 @@ class Task(eqx.Module):
         """The state after what befalls the rig at this tick."""
         return state
 
-    def verdict(self, memory: Any, before: Measurement, after: Measurement) -> Verdict:
+    def verdict(self, memory: Any, before: Measurement, after: Measurement) -> TaskVerdict:
         """What the period from `before` to `after` brings besides the common reward."""
         error = after.payload.position[0]
-        return Verdict(jnp.zeros_like(error), jnp.zeros(error.shape, bool))
+        return TaskVerdict(jnp.zeros_like(error), jnp.zeros(error.shape, bool))
 
 
-class Hover(Task):
+class HoverTask(Task):
     """Hold the load in one place."""
 
 
-class Carry(Task):
+class CarryTask(Task):
     """Hold a rigid load in one place, level and unturned."""
 
-    def verdict(self, memory: Any, before: Measurement, after: Measurement) -> Verdict:
+    def verdict(self, memory: Any, before: Measurement, after: Measurement) -> TaskVerdict:
         """Minus 0.2 times the sum of 1 - cos of the turn about the three axes."""
         turn = rotation_matrix(after.payload.attitude)
         off = 3.0 - turn[0, 0] - turn[1, 1] - turn[2, 2]
-        return Verdict(-0.2 * off, jnp.zeros(off.shape, bool))
+        return TaskVerdict(-0.2 * off, jnp.zeros(off.shape, bool))
 
 
 class Rewards(eqx.Module):

@@ -35,7 +35,7 @@ class Lanes(eqx.Module):
     """Whether the last step ended an episode that has not started again."""
 
 
-class Outcome(NamedTuple):
+class StepOutcome(NamedTuple):
     """What a step of many flights brings, flights first in every array."""
 
     observation: Any
@@ -103,7 +103,7 @@ class Many:
         """Start every flight anew by its own chances; observations, flights first."""
         return self._begin([lanes.state.key for lanes in self._under_way()])
 
-    def step(self, actions: np.ndarray | Array) -> Outcome:
+    def step(self, actions: np.ndarray | Array) -> StepOutcome:
         """One control period of every flight.
 
         Args:
@@ -207,24 +207,24 @@ def _begun(env: Environment, keys: Array) -> tuple[Lanes, Array]:
 
 
 @_compiled
-def _stepped(env: Environment, lanes: Lanes, actions: Array) -> tuple[Lanes, Outcome]:
+def _stepped(env: Environment, lanes: Lanes, actions: Array) -> tuple[Lanes, StepOutcome]:
     """One period of all flights; those that were over get no reward, and have yet to be started again."""
     if lanes.over.ndim == 0:  # a flight alone: what a call costs is most of it
         return in_one_kernel(lanes.state.tick >= 0, _period, env, lanes, actions)
     return _period(env, lanes, actions)
 
 
-def _period(env: Environment, lanes: Lanes, actions: Array) -> tuple[Lanes, Outcome]:
+def _period(env: Environment, lanes: Lanes, actions: Array) -> tuple[Lanes, StepOutcome]:
     many = lanes.over.ndim == 2
     by_vehicle = actions.reshape((*lanes.over.shape, env.count, env.action_size))
 
-    def chunk(part: tuple[Lanes, Array]) -> tuple[Lanes, Outcome]:
+    def chunk(part: tuple[Lanes, Array]) -> tuple[Lanes, StepOutcome]:
         lanes, action = part
         state, seen, reward, terminated, truncated, info = env.step(lanes.state, action)
         going = ~lanes.over
         terminated, truncated = terminated & going, truncated & going
         reward = jnp.where(going, reward, 0.0)
-        outcome = Outcome(seen, reward, terminated, truncated, seen, info, lanes.over)
+        outcome = StepOutcome(seen, reward, terminated, truncated, seen, info, lanes.over)
         return Lanes(state, terminated | truncated), outcome
 
     new, outcome = _chunk_by_chunk(chunk, (lanes, _flights_last(by_vehicle, many)), many)
@@ -264,7 +264,7 @@ def _again(env: Apart, state: EnvState, which: np.ndarray, seen: Array) -> tuple
     return state, seen
 
 
-def _flown(env: Apart, lanes: Lanes, actions: Any, mode: str) -> tuple[Lanes, Outcome]:
+def _flown(env: Apart, lanes: Lanes, actions: Any, mode: str) -> tuple[Lanes, StepOutcome]:
     """One period of one part, with what starts again; a program of its own, which not every step needs."""
     new, out = _stepped(env, lanes, actions)
     if mode == "never":

@@ -33,7 +33,7 @@ class Poses(NamedTuple):
     """(T, k, 4) quaternion wxyz, body to world."""
 
 
-class Line(NamedTuple):
+class TetherLine(NamedTuple):
     """A tether at one moment."""
 
     start: Reals
@@ -146,7 +146,7 @@ class Frames:
         group = self.bodies[end.group]
         return point_at(group.position[row, end.index], group.attitude[row, end.index], np.asarray(end.point))
 
-    def tethers(self, rig: RigData, cut: Any = (), row: int = 0) -> list[Line]:
+    def tethers(self, rig: RigData, cut: Any = (), row: int = 0) -> list[TetherLine]:
         """Every tether of a rig at a moment; those in `cut` hang down from where they begin."""
         found = []
         for j, (tether, k) in enumerate(zip(rig.tethers, rig.columns, strict=True)):
@@ -159,7 +159,7 @@ class Frames:
                 end = start - [0.0, 0.0, length if np.isfinite(length) else 0.0]
             taut = j not in cut and bool(self._signal(f"{tether.name}.taut", k, row, 1.0))
             known = length if j not in cut else np.nan
-            found.append(Line(start, end, taut, tension, known, nodes, j in cut))
+            found.append(TetherLine(start, end, taut, tension, known, nodes, j in cut))
         return found
 
     def nodes(self, rig: RigData, number: int) -> Reals:

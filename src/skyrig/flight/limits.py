@@ -8,10 +8,10 @@ import msgspec
 
 from skyrig import files
 from skyrig.errors import InputError
-from skyrig.fields import Part, Point, unit
+from skyrig.fields import Point, SpecPart, unit
 
 
-class Limits(Part, frozen=True, kw_only=True):
+class FlightLimits(SpecPart, frozen=True, kw_only=True):
     """What a flight is judged by, besides collisions and a lost load."""
 
     ground: Annotated[
@@ -30,9 +30,9 @@ class Limits(Part, frozen=True, kw_only=True):
     ] = 1.0
 
 
-def limits_of(text: str) -> Limits:
+def limits_of(text: str) -> FlightLimits:
     """The limits in a scenario's YAML `text`; those of a scenario that says nothing if it cannot be read."""
     try:
-        return msgspec.convert(files.read_yaml(text, "scenario").get("verdict", {}), Limits)
+        return msgspec.convert(files.read_yaml(text, "scenario").get("verdict", {}), FlightLimits)
     except (InputError, msgspec.ValidationError, AttributeError):
-        return Limits()
+        return FlightLimits()

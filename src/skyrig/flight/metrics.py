@@ -15,7 +15,7 @@ from skyrig.constants import GRAVITY
 from skyrig.flight import distances
 from skyrig.flight.flight import Flight
 from skyrig.flight.impacts import least_impulse
-from skyrig.flight.limits import Limits
+from skyrig.flight.limits import FlightLimits
 from skyrig.flight.verdict import verdict
 from skyrig.rigs.layout import is_course
 from skyrig.turns import between, tilted
@@ -27,7 +27,7 @@ def metrics(
     flight: Flight,
     windows: Mapping[str, Window] | None = None,
     wall_seconds: float | None = None,
-    limits: Limits | None = None,
+    limits: FlightLimits | None = None,
 ) -> dict[str, Any]:
     """The metrics of `flight` as a dictionary that JSON can hold, in SI units and radians.
 

@@ -8,11 +8,11 @@ from typing import Annotated
 import msgspec
 
 from skyrig.errors import InputError
-from skyrig.fields import Part, unit
+from skyrig.fields import SpecPart, unit
 from skyrig.files import read_yaml
 
 
-class Own(Part, frozen=True, kw_only=True):
+class Own(SpecPart, frozen=True, kw_only=True):
     """A controller of somebody's own that flew in place of the named one: a trace, which runs nothing."""
 
     name: Annotated[str, unit("", "What it is called, in its file")]

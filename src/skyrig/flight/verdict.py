@@ -13,7 +13,7 @@ import numpy as np
 
 from skyrig.contacts import NONE, Contact, named, touching
 from skyrig.flight.flight import Flight, FlightEvent, RigData
-from skyrig.flight.limits import Limits, limits_of
+from skyrig.flight.limits import FlightLimits, limits_of
 from skyrig.hulls import Outlines, outlines
 from skyrig.turns import between
 
@@ -78,7 +78,7 @@ class Outcome:
     """Each vehicle's distance from its reference at the end (m)."""
 
 
-def judge(outcome: Outcome, limits: Limits) -> Verdict:
+def judge(outcome: Outcome, limits: FlightLimits) -> Verdict:
     """The verdict: what went wrong first, and at the end whether the flight is where it should be."""
     touched = _touched(outcome) if outcome.contact is not None else None
     held = outcome.held
@@ -99,13 +99,13 @@ def judge(outcome: Outcome, limits: Limits) -> Verdict:
     return Verdict(FLEW)
 
 
-def verdict(flight: Flight, limits: Limits | None = None) -> Verdict:
+def verdict(flight: Flight, limits: FlightLimits | None = None) -> Verdict:
     """The verdict on a recorded flight, by `limits` or those of its scenario."""
     asked = limits_of(flight.scenario) if limits is None else limits
     return judge(outcome_of(flight, asked), asked)
 
 
-def outcome_of(flight: Flight, limits: Limits) -> Outcome:
+def outcome_of(flight: Flight, limits: FlightLimits) -> Outcome:
     """What a recorded flight is judged by."""
     body, team = flight.carried, flight.vehicles
     load = team.one() if body is None else body  # where nothing is carried it stands for nothing
@@ -177,7 +177,7 @@ def looked_on(
     return replace(made, contact=contact, time=float(times[row]), place=where)
 
 
-def outlines_of(rig: RigData, limits: Limits) -> Outlines:
+def outlines_of(rig: RigData, limits: FlightLimits) -> Outlines:
     """What the bodies of a rig look like, and where they may be."""
     ends = [(it.end.point, it.start.point) for it in rig.cables]
     attachments, hooks = np.asarray(ends, dtype=np.float64).reshape(-1, 2, 3).swapaxes(0, 1)

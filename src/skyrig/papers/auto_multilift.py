@@ -11,8 +11,8 @@ import numpy as np
 from skyrig.errors import InputError
 from skyrig.flight.storage import write_whole
 from skyrig.papers import page
-from skyrig.papers.auto_multilift_flight import DURATION, SWEEPS, Flown, flown, stored_flight
-from skyrig.papers.page import Block, Code, Heading, Items, Picture, Table, Text
+from skyrig.papers.auto_multilift_flight import DURATION, SWEEPS, SampledFlight, flown, stored_flight
+from skyrig.papers.page import Block, Code, Heading, Items, PageTable, Picture, Text
 from skyrig.runs import fly
 from skyrig.scenario import load
 from skyrig.turns import turn
@@ -51,11 +51,11 @@ def reproduce(
     rows.append((f"skyrig: `skyrig fly {SCENARIO}`", ours()))
     told(2, 2, "done")
     picture = Picture(f"{NAME}/figure-01.png", _drawn(rows, out), "The load's distance from its reference.")
-    blocks = [*_opening(), Table(*_table(rows)), Heading(2, "Errors over time"), picture, *_notes(rows)]
+    blocks = [*_opening(), PageTable(*_table(rows)), Heading(2, "Errors over time"), picture, *_notes(rows)]
     return page.write(blocks, out, NAME)
 
 
-def ours() -> Flown:
+def ours() -> SampledFlight:
     """The bundled scenario's flight, at the same instants."""
     scenario = load(SCENARIO)
     flight = fly(scenario)
@@ -67,7 +67,7 @@ def ours() -> Flown:
     tension = np.asarray(flight.cables.tension)[index]
     planned = np.full(tension.shape, np.nan)
     place, turned = (np.asarray(it)[index] for it in (flight.payload.position, flight.payload.attitude))
-    return Flown(times, np.asarray(wanted.position)[:, 0], place, turned, tension, planned)
+    return SampledFlight(times, np.asarray(wanted.position)[:, 0], place, turned, tension, planned)
 
 
 def euler(attitude: np.ndarray) -> np.ndarray:
@@ -81,7 +81,7 @@ def _rms(values: np.ndarray) -> np.ndarray:
     return np.sqrt(np.mean(values**2, axis=0))
 
 
-def _table(rows: Sequence[tuple[str, Flown]]) -> tuple[list[str], list[list[str]]]:
+def _table(rows: Sequence[tuple[str, SampledFlight]]) -> tuple[list[str], list[list[str]]]:
     head = ["flight", "x, y, z (m)", "norm (m)", "largest (m)", "roll, pitch, yaw (degrees)", "tension (N)"]
     found = []
     for label, it in rows:
@@ -121,7 +121,7 @@ def _opening() -> list[Block]:
     ]
 
 
-def _notes(rows: Sequence[tuple[str, Flown]]) -> list[Block]:
+def _notes(rows: Sequence[tuple[str, SampledFlight]]) -> list[Block]:
     theirs, again = rows[0][1], rows[3][1]
     apart = np.linalg.norm(theirs.position - again.position, axis=1).max()
     return [
@@ -143,7 +143,7 @@ def _notes(rows: Sequence[tuple[str, Flown]]) -> list[Block]:
     ]
 
 
-def _drawn(rows: Sequence[tuple[str, Flown]], out: Path) -> bytes:
+def _drawn(rows: Sequence[tuple[str, SampledFlight]], out: Path) -> bytes:
     import matplotlib
     from matplotlib.figure import Figure
 

@@ -20,10 +20,10 @@ from jaxtyping import Array
 from numpy.polynomial import polynomial
 
 from skyrig.algebra import cross, rotation_matrix
-from skyrig.control.mpc.agents import Aim, Load, Vehicle, Weights
+from skyrig.control.mpc.agents import LoadAgent, StageAim, VehicleAgent, Weights
 from skyrig.control.mpc.bodies import ATTITUDE, POSITION, RATE, VELOCITY, runge_kutta
 from skyrig.control.mpc.problem import Bounds
-from skyrig.control.mpc.team import Team
+from skyrig.control.mpc.team import PlanningTeam
 
 COUNT, HORIZON, PERIOD, PARTS = 6, 10, 0.02, 4
 SWEEPS, TURNS = 5, 3
@@ -43,7 +43,7 @@ DURATION = 20.0
 LAYERS = {"vehicle": (6, 30, 30, 28), "load": (12, 30, 30, 30)}
 
 
-class Flown(NamedTuple):
+class SampledFlight(NamedTuple):
     """A flight at the control instants."""
 
     times: np.ndarray
@@ -72,10 +72,12 @@ def stored() -> dict[str, np.ndarray]:
         return {name: found[name] for name in found.files}
 
 
-def stored_flight(variant: str) -> Flown:
+def stored_flight(variant: str) -> SampledFlight:
     """A flight as the public code stored it: cl, ol or clnc."""
     rows = stored()[f"flight_{variant}"].astype(float)
-    return Flown(rows[:, 0], rows[:, 1:4], rows[:, 4:7], rows[:, 10:14], rows[:, 17:23], rows[:, 23:29])
+    return SampledFlight(
+        rows[:, 0], rows[:, 1:4], rows[:, 4:7], rows[:, 10:14], rows[:, 17:23], rows[:, 23:29]
+    )
 
 
 def reference(times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -95,7 +97,7 @@ def reference(times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return at(0), at(1), at(2)
 
 
-def aims(times: np.ndarray) -> tuple[Aim, Aim]:
+def aims(times: np.ndarray) -> tuple[StageAim, StageAim]:
     """What quadrotors (K, n, ...) and load (K, ...) would like at each time, as the public code has it."""
     position, velocity, acceleration = reference(times)
     level = np.broadcast_to([1.0, 0, 0, 0, 0, 0, 0], (len(times), 7))
@@ -107,8 +109,8 @@ def aims(times: np.ndarray) -> tuple[Aim, Aim]:
     effort[..., 0] = (MASS + LOAD_MASS / COUNT) * size[:, None]
     load = np.concatenate([position, velocity, level], axis=1)
     tension = np.repeat((LOAD_MASS * size / COUNT)[:, None], COUNT, axis=1)
-    vehicles = Aim(jnp.asarray(np.stack(craft, axis=1)), jnp.asarray(effort))
-    return vehicles, Aim(jnp.asarray(load), jnp.asarray(tension))
+    vehicles = StageAim(jnp.asarray(np.stack(craft, axis=1)), jnp.asarray(effort))
+    return vehicles, StageAim(jnp.asarray(load), jnp.asarray(tension))
 
 
 def nets(variant: str) -> tuple[list[Any], list[Any]]:
@@ -136,7 +138,7 @@ def weights(net: list[Any], inputs: Array) -> Array:
     return 0.01 + 99.99 * jax.nn.sigmoid(matrix @ inputs + bias)
 
 
-def team(own: Array, load: Array) -> Team:
+def team(own: Array, load: Array) -> PlanningTeam:
     """The agents of the public code with these weights: (n, 28) and (30,)."""
 
     def shared(value: Any) -> Array:
@@ -158,7 +160,7 @@ def team(own: Array, load: Array) -> Team:
             "softness": as_array(1e-4),
         }
 
-    vehicles = Vehicle(
+    vehicles = VehicleAgent(
         **common(shared, MASS, INERTIA),
         weights=Weights(own[:, :12], own[:, 12:24], own[:, 24:]),
         hook=shared(np.zeros(3)),
@@ -166,7 +168,7 @@ def team(own: Array, load: Array) -> Team:
         apart=shared(0.4),
         shy=shared(0.0),
     )
-    cargo = Load(
+    cargo = LoadAgent(
         **common(single, LOAD_MASS, LOAD_INERTIA),
         weights=Weights(load[:12], load[12:24], load[24:]),
         attachment=single(RING - OFFSET),
@@ -178,7 +180,7 @@ def team(own: Array, load: Array) -> Team:
     )
     thrusts = Bounds(shared([0.01, -0.5, -0.5, -0.5]), shared([40.0, 0.5, 0.5, 0.5]), shared(1e-6))
     tensions = Bounds(jnp.full(COUNT, 0.01), jnp.full(COUNT, 100.0), single(1e-6))
-    return Team(vehicles, cargo, thrusts, tensions, jnp.zeros((0, 3)), SWEEPS, TURNS, "serial")
+    return PlanningTeam(vehicles, cargo, thrusts, tensions, jnp.zeros((0, 3)), SWEEPS, TURNS, "serial")
 
 
 class _Now(NamedTuple):
@@ -190,7 +192,7 @@ class _Now(NamedTuple):
     """(n, 3) velocities."""
 
 
-def flown(variant: str = "cl", duration: float = DURATION) -> Flown:
+def flown(variant: str = "cl", duration: float = DURATION) -> SampledFlight:
     """The figure-8 with a variant's nets from its stored start, planned by skyrig's solver."""
     count = round(duration / PERIOD)
     wanted = aims(PERIOD * np.arange(count + HORIZON + 2))
@@ -203,15 +205,15 @@ def flown(variant: str = "cl", duration: float = DURATION) -> Flown:
     now = _Now(*map(jnp.asarray, (start[1:], begun, still, np.zeros((COUNT, 3)))))
     rows = _fly(nets(variant), wanted, now, count)
     position, _, _ = reference(PERIOD * np.arange(count))
-    return Flown(PERIOD * np.arange(count), position, *(np.asarray(each) for each in rows))
+    return SampledFlight(PERIOD * np.arange(count), position, *(np.asarray(each) for each in rows))
 
 
 @eqx.filter_jit
-def _fly(nets: Any, wanted: tuple[Aim, Aim], now: _Now, count: int) -> Any:
+def _fly(nets: Any, wanted: tuple[StageAim, StageAim], now: _Now, count: int) -> Any:
     own, cargo = nets
 
     def tick(now: _Now, k: Array) -> tuple[_Now, Any]:
-        def window(first: Array) -> tuple[Aim, Aim]:
+        def window(first: Array) -> tuple[StageAim, StageAim]:
             craft, load = jax.tree.map(
                 lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, first, HORIZON + 1), wanted
             )
@@ -266,7 +268,7 @@ def _stepped(now: _Now, inputs: Array, correction: Array) -> _Now:
         tension, _ = _pull(now.vehicles, now.load)
         tied, hooks = crew.load.ends(now.load), now.vehicles[:, :3]
 
-        def craft(own: Vehicle, x: Array, u: Array, tied: Array, tension: Array) -> Array:
+        def craft(own: VehicleAgent, x: Array, u: Array, tied: Array, tension: Array) -> Array:
             return runge_kutta(lambda x: own.derivative(x, u, tied, tension), x, PERIOD / PARTS)
 
         vehicles = jax.vmap(craft)(crew.vehicles, now.vehicles, given, tied, tension)

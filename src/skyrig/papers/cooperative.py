@@ -13,7 +13,7 @@ from skyrig.papers import page
 from skyrig.papers.cooperative_drawing import NAME, drawn
 from skyrig.papers.cooperative_experiments import figure_6, figure_7, figure_10
 from skyrig.papers.cooperative_team import LEVEL, PRINTED, team
-from skyrig.papers.page import Block, Code, Heading, Items, Table, Text
+from skyrig.papers.page import Block, Code, Heading, Items, PageTable, Text
 from skyrig.statics import Limits, Pose, direct, spherical, stability, three, workspace
 
 POINTS = Limits(tension_min=0.0, separation=0.0, clearance=0.0, elevation=0.0, stable=False)
@@ -101,7 +101,7 @@ def _figure_3(out: Path) -> list[Block]:
         "the wrench-feasible part: configurations that keep their tensions also under a push of "
         f"{PUSH:g} N on the payload, from any side."
     )
-    return [blocks[0], Text(text), Table(head, rows), *blocks[1:]]
+    return [blocks[0], Text(text), PageTable(head, rows), *blocks[1:]]
 
 
 def _figure_4(out: Path) -> list[Block]:
@@ -131,7 +131,7 @@ def _figure_4(out: Path) -> list[Block]:
     return [
         Heading(2, "Figure 4 and Table I: equilibria under the same robots"),
         Text(text),
-        Table(head, rows),
+        PageTable(head, rows),
     ]
 
 
@@ -159,7 +159,7 @@ def _figure_9(out: Path) -> list[Block]:
     return [
         Heading(2, "Figure 9: three configurations of the level pose"),
         Text(text),
-        Table(head, rows),
+        PageTable(head, rows),
         shown,
     ]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from skyrig.papers import cooperative_flights as flights
 from skyrig.papers.cooperative_drawing import curves
 from skyrig.papers.cooperative_team import LEVEL, PRINTED, bounds, team
-from skyrig.papers.page import Block, Heading, Table, Text
+from skyrig.papers.page import Block, Heading, PageTable, Text
 from skyrig.statics import Configuration, Limits, Pose, coordinates, inverse, stability, three
 
 WORDS = {"as published": flights.PLAIN, "active damping": flights.DAMPED}
@@ -48,7 +48,12 @@ def figure_6(out: Path) -> list[Block]:
         "active damping it comes to rest with the robots."
     )
     shown = curves("figure-06", tracks, "Figure 6. Payload's distance from its pose after a loss of thrust.")
-    return [Heading(2, "Figure 6: a robot loses thrust for a moment"), Text(text), Table(head, rows), shown]
+    return [
+        Heading(2, "Figure 6: a robot loses thrust for a moment"),
+        Text(text),
+        PageTable(head, rows),
+        shown,
+    ]
 
 
 def figure_7(out: Path) -> list[Block]:
@@ -80,7 +85,7 @@ def figure_7(out: Path) -> list[Block]:
         f"{min(plain / damped for plain, damped in pairs):.0f} times faster with active damping, at least."
     )
     shown = curves("figure-08", tracks, "Figures 7 and 8. Payload's distance from where statics has it.")
-    return [Heading(2, "Figures 7 and 8: from pose to pose"), Text(text), Table(head, rows), shown]
+    return [Heading(2, "Figures 7 and 8: from pose to pose"), Text(text), PageTable(head, rows), shown]
 
 
 def figure_10(out: Path) -> list[Block]:
@@ -119,6 +124,6 @@ def figure_10(out: Path) -> list[Block]:
     return [
         Heading(2, "Figure 10: which configuration calms down faster"),
         Text(text),
-        Table(head, rows),
+        PageTable(head, rows),
         shown,
     ]

@@ -21,7 +21,7 @@ LOSS = {"type": "thrust-loss", "vehicle": 0, "factor": 0.5, "time": 1.0, "until"
 """A robot that has half its thrust for 0.4 s."""
 
 
-class Track(NamedTuple):
+class PoseError(NamedTuple):
     """How far a payload was from where it should be."""
 
     times: np.ndarray
@@ -69,7 +69,7 @@ def time_constant(
     return float(-1 / np.polyfit(windows[seen], np.log(peaks[seen]), 1)[0])
 
 
-def held(found: Configuration, gains: dict[str, float], happening: dict[str, Any]) -> Track:
+def held(found: Configuration, gains: dict[str, float], happening: dict[str, Any]) -> PoseError:
     """The team hovers in a configuration as point robots, and something happens."""
 
     def at(position: np.ndarray, attitude: np.ndarray) -> dict[str, Any]:
@@ -89,7 +89,9 @@ def held(found: Configuration, gains: dict[str, float], happening: dict[str, Any
     return _track(flight, found.pose.position, still, found.vehicles)
 
 
-def sequence(gains: dict[str, float], hold: float | None = None) -> tuple[Track, list[tuple[float, float]]]:
+def sequence(
+    gains: dict[str, float], hold: float | None = None
+) -> tuple[PoseError, list[tuple[float, float]]]:
     """The poses of the bundled scenario, flown by point robots, and when the robots shall rest (s).
 
     Args:
@@ -119,9 +121,9 @@ def _stretches(times: np.ndarray, flags: np.ndarray) -> list[tuple[float, float]
     return [(float(times[a]), float(times[b - 1])) for a, b in pairs if b - a > 2]
 
 
-def _track(flight: Any, place: np.ndarray, attitude: np.ndarray, robots: np.ndarray) -> Track:
+def _track(flight: Any, place: np.ndarray, attitude: np.ndarray, robots: np.ndarray) -> PoseError:
     off = np.linalg.norm(flight.payload.position - place, axis=1)
     slack = sum(event.kind == "slack" for event in flight.events)
     strayed = np.linalg.norm(flight.vehicles.position - robots, axis=2).max(axis=1)
     turned = between(attitude, flight.payload.attitude)
-    return Track(flight.times, off, turned, strayed, slack, flight.verdict.word)
+    return PoseError(flight.times, off, turned, strayed, slack, flight.verdict.word)

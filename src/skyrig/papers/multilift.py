@@ -13,7 +13,7 @@ from skyrig.flight.storage import write_whole
 from skyrig.papers import page
 from skyrig.papers.multilift_cables import DAMPING, STEP, STIFFNESS, Drop, single, six
 from skyrig.papers.multilift_flight import MOMENTS, PATH, flown, followed, moment, path, scenario
-from skyrig.papers.page import Block, Code, Heading, Items, Picture, Table, Text
+from skyrig.papers.page import Block, Code, Heading, Items, PageTable, Picture, Text
 
 NAME = "multilift"
 SINGLE = {8: 0.1, 9: 0.5, 10: 1.0, 11: 5.0}
@@ -107,7 +107,7 @@ def _table(drops: Sequence[Drop]) -> list[Block]:
         Text(
             "Stiffness by the weight over its fall in the end, which the cable's own weight is taken out of."
         ),
-        Table(head, rows),
+        PageTable(head, rows),
     ]
 
 
@@ -122,7 +122,7 @@ def _overshoots(drops: Sequence[Drop]) -> list[Block]:
         for it in drops
     ]
     head = ["weight (kg)", "overshoot by theory (%)", "skyrig (%)", "fall against theory, RMS (%)"]
-    return [Text("Six cables, 30 degrees from the vertical."), Table(head, rows)]
+    return [Text("Six cables, 30 degrees from the vertical."), PageTable(head, rows)]
 
 
 def _figure(number: int, drop: Drop, out: Path) -> list[Block]:
@@ -158,7 +158,7 @@ def _flight(numbers: Sequence[int], out: Path) -> list[Block]:
             f"once at take-off; the load leaves the floor after {found.lifted:.1f} s. "
             "The table is of the circle."
         ),
-        Table(["", "printed", "skyrig"], rows),
+        PageTable(["", "printed", "skyrig"], rows),
     ]
     for number in numbers:
         if number == PATH:

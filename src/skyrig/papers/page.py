@@ -48,7 +48,7 @@ class Items:
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """Rows of text under a head."""
 
     head: Sequence[str]
@@ -71,7 +71,7 @@ class Picture:
     caption: str
 
 
-Block = Heading | Text | Items | Table | Code | Picture
+Block = Heading | Text | Items | PageTable | Code | Picture
 
 
 def write(blocks: Sequence[Block], folder: Path, name: str) -> tuple[Path, Path]:
@@ -108,7 +108,7 @@ def _markdown(block: Block) -> str:
             return f"```sh\n{text}\n```"
         case Picture(path, _, caption):
             return f"![{caption.split('.')[0]}]({path})\n\n*{caption}*"
-        case Table(head, rows):
+        case PageTable(head, rows):
             lines = [head, ["---"] * len(head), *rows]
             return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
 
@@ -131,7 +131,7 @@ def _html(block: Block) -> str:
             source = base64.b64encode(image).decode("ascii")
             shown = f'<img alt="{escape(caption)}" src="data:image/png;base64,{source}">'
             return f"<figure>{shown}<figcaption>{_inline(caption)}</figcaption></figure>"
-        case Table(head, rows):
+        case PageTable(head, rows):
             lines = ["<tr>" + "".join(f"<th>{_inline(cell)}</th>" for cell in head) + "</tr>"]
             lines += ["<tr>" + "".join(f"<td>{_inline(cell)}</td>" for cell in row) + "</tr>" for row in rows]
             return "\n".join(["<table>", *lines, "</table>"])

@@ -12,8 +12,8 @@ from skyrig.errors import InputError
 from skyrig.files import read_bundled
 from skyrig.flight.storage import write_whole
 from skyrig.papers import page, rotortm_checks, rotortm_figures, rotortm_table3, rotortm_table56
-from skyrig.papers.page import Block, Code, Heading, Items, Picture, Table, Text
-from skyrig.papers.rotortm_flights import FOLDER, Ask, Flown, Progress, run
+from skyrig.papers.page import Block, Code, Heading, Items, PageTable, Picture, Text
+from skyrig.papers.rotortm_flights import FOLDER, Ask, KeptFlight, Progress, run
 
 TABLES = {
     3: (rotortm_table3.asks, rotortm_table3.blocks),
@@ -55,12 +55,14 @@ def choose(tables: Sequence[int], figures: Sequence[int]) -> tuple[list[int], li
     return _known("table", tables, list(TABLES)), _known("figure", figures, rotortm_figures.numbers())
 
 
-def _written(out: Path, tables: list[int], figures: list[int], found: dict[Ask, Flown]) -> tuple[Path, Path]:
+def _written(
+    out: Path, tables: list[int], figures: list[int], found: dict[Ask, KeptFlight]
+) -> tuple[Path, Path]:
     results: list[Block] = []
     for number in tables:
         made = TABLES[number][1](found)
         results += made
-        sheets = [block for block in made if isinstance(block, Table)]
+        sheets = [block for block in made if isinstance(block, PageTable)]
         for k, sheet in enumerate(sheets):
             name = f"table-{number}{'-windows' if k else ''}.csv"
             write_whole(out / NAME / name, _csv(sheet))
@@ -106,7 +108,7 @@ def _known(noun: str, asked: Sequence[int], known: list[int]) -> list[int]:
     return sorted(set(asked))
 
 
-def _csv(table: Table) -> str:
+def _csv(table: PageTable) -> str:
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows([table.head, *table.rows])
     return stream.getvalue()

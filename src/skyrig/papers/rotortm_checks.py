@@ -9,11 +9,11 @@ import numpy as np
 
 from skyrig.papers import rotortm_table3 as table3
 from skyrig.papers import rotortm_table56 as table56
-from skyrig.papers.page import Block, Heading, Table, Text
-from skyrig.papers.rotortm_flights import FULL, PUBLISHED, Ask, Flown
+from skyrig.papers.page import Block, Heading, PageTable, Text
+from skyrig.papers.rotortm_flights import FULL, PUBLISHED, Ask, KeptFlight
 from skyrig.turns import between
 
-Results = Mapping[Ask, Flown]
+Results = Mapping[Ask, KeptFlight]
 EXACT = 1e-9
 """What is left at an impact of a velocity that must vanish or stay (m/s)."""
 BACK, LEVEL = 0.005, 0.5
@@ -61,7 +61,7 @@ def blocks(found: Results, tables: Sequence[int], figures: Sequence[int]) -> lis
     return [
         Heading(2, "In short"),
         Text("What skyrig promises, measured in this run."),
-        Table(("promise", "measured", "kept"), rows),
+        PageTable(("promise", "measured", "kept"), rows),
     ]
 
 
@@ -152,7 +152,7 @@ def _flavours(rig: str, task: str) -> dict[str, Ask]:
     return {"full": Ask(rig, task, FULL), "as published": Ask(rig, task, PUBLISHED)}
 
 
-def _end(flown: Flown) -> tuple[float, float]:
+def _end(flown: KeptFlight) -> tuple[float, float]:
     """Distance (mm) and angle (degrees) from the reference at the end."""
     record = flown.record
     apart = float(np.linalg.norm(record["position"][-1] - record["reference position"][-1]))

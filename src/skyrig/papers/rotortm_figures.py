@@ -10,10 +10,19 @@ import numpy as np
 
 from skyrig.papers.page import Picture
 from skyrig.papers.rotortm_drawing import BOTH, draw
-from skyrig.papers.rotortm_flights import FULL, PUBLISHED, Ask, Flown, book, rig_label, scenario, task_label
+from skyrig.papers.rotortm_flights import (
+    FULL,
+    PUBLISHED,
+    Ask,
+    KeptFlight,
+    book,
+    rig_label,
+    scenario,
+    task_label,
+)
 from skyrig.turns import between, euler_angles, point_at
 
-Results = Mapping[Ask, Flown]
+Results = Mapping[Ask, KeptFlight]
 Arrays = dict[str, np.ndarray]
 
 

@@ -75,7 +75,7 @@ class Errors:
 
 
 @dataclass(frozen=True)
-class Flown:
+class KeptFlight:
     """What is kept of a flight."""
 
     errors: Mapping[str, Errors]
@@ -135,13 +135,13 @@ def _known(rig_name: str, task_name: str, flavour: str, noise: float) -> Scenari
         return made.with_overrides({"duration": made.duration + AFTER})
 
 
-def run(asks: Iterable[Ask], progress: Progress | None = None) -> dict[Ask, Flown]:
+def run(asks: Iterable[Ask], progress: Progress | None = None) -> dict[Ask, KeptFlight]:
     """Fly every ask once. Flights that share compiled code follow one another, others fly side by side."""
     groups: dict[tuple[Any, ...], list[Ask]] = {}
     for ask in dict.fromkeys(asks):
         groups.setdefault(_kind(ask), []).append(ask)
     total = sum(len(group) for group in groups.values())
-    found: dict[Ask, Flown] = {}
+    found: dict[Ask, KeptFlight] = {}
     lock, stop = threading.Lock(), threading.Event()
 
     def work(group: list[Ask]) -> None:
@@ -170,7 +170,7 @@ def run(asks: Iterable[Ask], progress: Progress | None = None) -> dict[Ask, Flow
     return found
 
 
-def fly_one(ask: Ask) -> Flown:
+def fly_one(ask: Ask) -> KeptFlight:
     """Fly an ask and keep what the page needs."""
     known = scenario(ask)
     flight = fly(known, controller=still_rates if ask.flavour == STILL else None)
@@ -183,13 +183,13 @@ def fly_one(ask: Ask) -> Flown:
         windows["hover after"] = (0.0, flight.duration)
     errors = {name: _errors(flight, window) for name, window in windows.items()}
     if ask.noise:
-        return Flown(errors, _slack_share(flight))
+        return KeptFlight(errors, _slack_share(flight))
     events = tuple((event.time, event.kind, event.cable) for event in flight.events if event.time > 0)
     if not any(kind == "impact" for _, kind, _ in events):
-        return Flown(errors, record=_record(flight, STRIDE), events=events)
+        return KeptFlight(errors, record=_record(flight, STRIDE), events=events)
     hit = next(cable for _, kind, cable in events if kind == "impact")
     found = jolts(flight, known)
-    return Flown(errors, None, _record(flight, 2), series(flight, hit or 0), found, events)
+    return KeptFlight(errors, None, _record(flight, 2), series(flight, hit or 0), found, events)
 
 
 def _kind(ask: Ask) -> tuple[Any, ...]:

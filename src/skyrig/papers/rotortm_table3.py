@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skyrig.papers.page import Block, Heading, Items, Table, Text
+from skyrig.papers.page import Block, Heading, Items, PageTable, Text
 from skyrig.papers.rotortm_flights import (
     AFTER,
     FULL,
     NOISE,
     PUBLISHED,
     Ask,
-    Flown,
+    KeptFlight,
     printed,
     rig_label,
     task_label,
@@ -37,7 +37,7 @@ EXPLAINED = {
 }
 """Numbers beyond the factor whose difference the page explains by a measurement."""
 
-Results = Mapping[Ask, Flown]
+Results = Mapping[Ask, KeptFlight]
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def blocks(found: Results) -> list[Block]:
             f"turn to it (degrees). With noise: mean ± standard deviation over {SEEDS} seeds. "
             "RotorTM's code was run without noise only, and its slalom with three cables freezes."
         ),
-        Table((*head, "least tilt"), [_row(cell, found) for cell in CELLS]),
+        PageTable((*head, "least tilt"), [_row(cell, found) for cell in CELLS]),
         Text(
             "**Least tilt** is the physical floor of a rigid team's attitude error: it accelerates only by "
             "tilting by atan(a/g), so a level reference cannot be followed more closely (degrees, over the "
@@ -168,7 +168,7 @@ def blocks(found: Results) -> list[Block]:
             f"the circle at its full rate only; the whole flight and {AFTER:g} s of hovering after it; one "
             "axis instead of the norm (the norm over √3). And the three-cable row with 1 m cables."
         ),
-        Table(
+        PageTable(
             ("rig", "task", "paper", "its code", "whole", "cruise", "hover after", "per axis", "full, whole"),
             [_windows(cell, found) for cell in (*CELLS, *LONG) if not cell.noisy],
         ),

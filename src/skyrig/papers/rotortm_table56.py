@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from skyrig.papers.page import Block, Heading, Items, Table, Text
+from skyrig.papers.page import Block, Heading, Items, PageTable, Text
 from skyrig.papers.rotortm_flights import (
     FULL,
     PUBLISHED,
     STILL,
     Ask,
-    Flown,
+    KeptFlight,
     printed,
     rig_label,
     task_label,
@@ -22,7 +22,7 @@ TRANSPORT = {"cables-1m": "circle-6", "bar": "slalom-13"}
 """Which task each rig of Table V flies; the bar's is a stand-in."""
 TURNS = ("roll", "pitch", "yaw")
 
-Results = Mapping[Ask, Flown]
+Results = Mapping[Ask, KeptFlight]
 
 
 def asks_5() -> Iterator[Ask]:
@@ -59,7 +59,7 @@ def blocks_5(found: Results) -> list[Block]:
         Text(
             "Root mean square of the payload's position error along each axis (m). Real flights are quoted."
         ),
-        Table(head, rows),
+        PageTable(head, rows),
         Items(
             [
                 f"The paper's simulated circle has the norm {norm:.3f} m here and {three:g} m in its Table "
@@ -102,7 +102,7 @@ def blocks_6(found: Results) -> list[Block]:
             "Root mean square of the error of the angle that is turned (degrees), three Dragonflies on 1 m "
             "cables. Real flights are quoted. Amplitudes and periods are ours: the paper prints neither."
         ),
-        Table(head, rows),
+        PageTable(head, rows),
         Items(
             [
                 "As published, the controller is told the wanted angle and the rate that belongs to it (eq. "

@@ -11,7 +11,7 @@ import numpy as np
 from skyrig.errors import InputError
 from skyrig.papers import page
 from skyrig.papers import soft_flights as flights
-from skyrig.papers.page import Block, Code, Heading, Items, Table, Text
+from skyrig.papers.page import Block, Code, Heading, Items, PageTable, Text
 from skyrig.papers.soft_drawing import NAME, errors, fingers
 from skyrig.papers.soft_flights import Tell
 from skyrig.papers.soft_grasps import VARIED, Size, figure_8, figure_9, left_open
@@ -120,11 +120,11 @@ def _figure_4(size: Size, tell: Tell) -> list[Block]:
         Heading(2, "Figure 4 and section VI-D: objectives and their time"),
         Text(text),
         shown,
-        Table(head, rows),
+        PageTable(head, rows),
     ]
 
 
-def _fallen(tracks: Sequence[flights.Track]) -> tuple[float, float]:
+def _fallen(tracks: Sequence[flights.JumpErrors]) -> tuple[float, float]:
     """When the mean error has fallen by 95 % for good (s), and the largest error in the end (m)."""
     rows = np.stack([it.position for it in tracks])
     mean, times = rows.mean(0), tracks[0].times

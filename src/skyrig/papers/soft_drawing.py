@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skyrig.papers.page import Picture
-from skyrig.papers.soft_flights import Track
+from skyrig.papers.soft_flights import JumpErrors
 
 NAME = "soft-aerial-manipulation"
 
@@ -37,7 +37,7 @@ def fingers(shapes: Mapping[str, tuple[np.ndarray, np.ndarray]], caption: str) -
     return _saved(figure, "figure-04", caption)
 
 
-def errors(name: str, groups: Mapping[str, Sequence[Track]], caption: str) -> Picture:
+def errors(name: str, groups: Mapping[str, Sequence[JumpErrors]], caption: str) -> Picture:
     """Means of three errors over time, shaded by one standard deviation."""
     from matplotlib.figure import Figure
 

@@ -34,7 +34,7 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Grasp:
+class GraspFlight:
     """One grasp; what the paper leaves open has our values."""
 
     x: float
@@ -61,7 +61,7 @@ SHAPES = {
 """Targets: all 0.08 m high."""
 
 
-class Outcome(NamedTuple):
+class GraspOutcome(NamedTuple):
     """What came of a grasp."""
 
     held: bool
@@ -74,7 +74,7 @@ class Outcome(NamedTuple):
     """Largest press of a finger on it in that time (N)."""
 
 
-class Track(NamedTuple):
+class JumpErrors(NamedTuple):
     """Errors of eq. 18 after a jump of the target, (times,)."""
 
     times: np.ndarray
@@ -86,7 +86,7 @@ class Track(NamedTuple):
     """Sine of half of the trace's miss: |e_r|."""
 
 
-def grasp_scenario(it: Grasp) -> Scenario:
+def grasp_scenario(it: GraspFlight) -> Scenario:
     """The scenario of a grasp."""
     known = load(BASE).values
     finger = {
@@ -110,12 +110,12 @@ def grasp_scenario(it: Grasp) -> Scenario:
     return Scenario.from_dict(values)
 
 
-def grasped(it: Grasp) -> Outcome:
+def grasped(it: GraspFlight) -> GraspOutcome:
     """Fly a grasp; one that cannot be flown to its end has failed."""
     try:
         flight = fly(grasp_scenario(it))
     except FlightDiverged:
-        return Outcome(False, np.nan, np.nan, np.nan)
+        return GraspOutcome(False, np.nan, np.nan, np.nan)
     times, thing = flight.times, flight.payload
     references = flight.vehicle_references
     assert references is not None
@@ -125,7 +125,7 @@ def grasped(it: Grasp) -> Outcome:
     off = np.linalg.norm(flight.vehicles.position[row, 0] - references.position[row, 0])
     knocked = np.linalg.norm(thing.velocity[near], axis=1).max()
     pressed = np.asarray(flight.signals["finger.force"])[near].max()
-    return Outcome(bool(held), float(off), float(knocked), float(pressed))
+    return GraspOutcome(bool(held), float(off), float(knocked), float(pressed))
 
 
 def jump_scenario(density: float, angle: float) -> Scenario:
@@ -145,7 +145,7 @@ def jump_scenario(density: float, angle: float) -> Scenario:
     return Scenario.from_dict(values)
 
 
-def jumped(density: float, angle: float) -> Track:
+def jumped(density: float, angle: float) -> JumpErrors:
     """The errors of such a flight."""
     flight = fly(jump_scenario(density, angle))
     references, craft = flight.vehicle_references, flight.vehicles
@@ -155,7 +155,7 @@ def jumped(density: float, angle: float) -> Track:
     # of the tilt, for the wanted attitude in the end is level
     w, x, y, _ = np.moveaxis(craft.attitude[:, 0], -1, 0)
     tilt = np.hypot(2 * (w * x), 2 * (w * y))
-    return Track(flight.times, position, velocity, tilt)
+    return JumpErrors(flight.times, position, velocity, tilt)
 
 
 def run(jobs: Sequence[Callable[[], Any]], tell: Tell, label: str) -> list[Any]:
@@ -175,12 +175,12 @@ def run(jobs: Sequence[Callable[[], Any]], tell: Tell, label: str) -> list[Any]:
         return [first, *pool.map(one, jobs[1:])]
 
 
-def grasps(asked: Sequence[Grasp], tell: Tell, label: str) -> dict[Grasp, Outcome]:
+def grasps(asked: Sequence[GraspFlight], tell: Tell, label: str) -> dict[GraspFlight, GraspOutcome]:
     """What comes of many grasps."""
     return dict(zip(asked, run([partial(grasped, it) for it in asked], tell, label), strict=True))
 
 
-def jumps(density: float, count: int, tell: Tell) -> list[Track]:
+def jumps(density: float, count: int, tell: Tell) -> list[JumpErrors]:
     """Flights to targets that are drawn by chance, the same for every density."""
     angles = np.random.default_rng(6).uniform(0.0, 2 * np.pi, 20)[:count]
     return run([partial(jumped, density, float(angle)) for angle in angles], tell, f"{density:g} kg/m^3")

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skyrig.papers import soft_flights as flights
-from skyrig.papers.page import Block, Heading, Picture, Table, Text
+from skyrig.papers.page import Block, Heading, PageTable, Picture, Text
 from skyrig.papers.soft_drawing import maps
-from skyrig.papers.soft_flights import SOFT, STIFF, Grasp, Tell
+from skyrig.papers.soft_flights import SOFT, STIFF, GraspFlight, Tell
 
 LEAST = 0.25
 """Height above which fingertips start above the target (m)."""
@@ -29,7 +29,9 @@ class Size:
     """m."""
 
 
-def _map(size: Size, tell: Tell, like: Grasp, name: str, caption: str) -> tuple[list[Sequence[str]], Picture]:
+def _map(
+    size: Size, tell: Tell, like: GraspFlight, name: str, caption: str
+) -> tuple[list[Sequence[str]], Picture]:
     found, rows = {}, []
     for young, word in WORDS.items():
         asked = [replace(like, x=x, z=z, young=young) for z in size.zs for x in size.xs]
@@ -75,7 +77,7 @@ HEAD = (
 def figure_8(size: Size, tell: Tell) -> list[Block]:
     """Objective C1, at rest at the grasp."""
     rows, shown = _map(
-        size, tell, Grasp(0.0, 0.0), "figure-08", "Figure 8. Held (green) or not (red), objective C1."
+        size, tell, GraspFlight(0.0, 0.0), "figure-08", "Figure 8. Held (green) or not (red), objective C1."
     )
     text = (
         "A can of 50 g, objective C1, at rest at the grasp, a set-point 0.2 m above the target; x and z are "
@@ -83,12 +85,12 @@ def figure_8(size: Size, tell: Tell) -> list[Block]:
         "paper does not print its own. There the soft gripper holds for all z > 0.25 m, the stiff one fails "
         "for all x > 0.3 m. " + _said(rows)
     )
-    return [Heading(2, "Figure 8: where a grasp at rest may start"), Text(text), Table(HEAD, rows), shown]
+    return [Heading(2, "Figure 8: where a grasp at rest may start"), Text(text), PageTable(HEAD, rows), shown]
 
 
 def figure_9(size: Size, tell: Tell) -> list[Block]:
     """Objective C2, at speed."""
-    like = Grasp(0.0, 0.0, approach="surround", mass=0.01, velocity=(0.5, 0.0, -0.125))
+    like = GraspFlight(0.0, 0.0, approach="surround", mass=0.01, velocity=(0.5, 0.0, -0.125))
     rows, shown = _map(
         size, tell, like, "figure-09", "Figure 9. Held (green) or not (red), objective C2, at speed."
     )
@@ -96,10 +98,15 @@ def figure_9(size: Size, tell: Tell) -> list[Block]:
         "A can of 10 g, objective C2, passed at (0.5, 0, -0.125) m/s. In the paper the soft gripper holds "
         "wherever its fingertips pass above the target, the stiff one fails from farther away. " + _said(rows)
     )
-    return [Heading(2, "Figure 9: where a grasp at speed may start"), Text(text), Table(HEAD, rows), shown]
+    return [
+        Heading(2, "Figure 9: where a grasp at speed may start"),
+        Text(text),
+        PageTable(HEAD, rows),
+        shown,
+    ]
 
 
-FROM = Grasp(0.5, 0.35)
+FROM = GraspFlight(0.5, 0.35)
 VARIED = {
     "as in figure 8": {},
     "t_g = 1.5 s": {"arrives": 1.5},
@@ -139,4 +146,4 @@ def left_open(size: Size, tell: Tell) -> list[Block]:
         "vehicle off at t_g (mm)",
     )
     text = "One grasp, from x = 0.5 m and z = 0.35 m, with one thing changed at a time."
-    return [Heading(2, "What the paper leaves open"), Text(text), Table(head, rows)]
+    return [Heading(2, "What the paper leaves open"), Text(text), PageTable(head, rows)]

@@ -23,7 +23,9 @@ def published(distances: Float[Array, " segments"], speed: Array, acceleration: 
     return 3 * straight * (1 + 6.5 * (speed / acceleration) * decay)
 
 
-def optimal(problem: spline.Problem, waypoints: Array, durations: Array) -> Float[np.ndarray, " segments"]:
+def optimal(
+    problem: spline.SplineProblem, waypoints: Array, durations: Array
+) -> Float[np.ndarray, " segments"]:
     """The durations of least cost among those with the same sum, found from `durations`.
 
     Minimises the logarithm of the least cost over T = total softmax(z), with its exact gradient.

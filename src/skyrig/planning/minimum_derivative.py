@@ -136,13 +136,13 @@ def waypoints(
     )
 
 
-def _rest(motion: object, problem: spline.Problem) -> int:
+def _rest(motion: object, problem: spline.SplineProblem) -> int:
     return problem.continuity if isinstance(motion, str) and motion == "rest" else 0
 
 
 def _problem(
     derivative: int, continuity: int | None, degree: int | None, start: Vector, end: Vector, count: int
-) -> spline.Problem:
+) -> spline.SplineProblem:
     whole("derivative", derivative, 2, 6)
     least = derivative // 2  # below, every segment could be bent at no cost
     c = whole("continuity", derivative - 1 if continuity is None else continuity, least, 8)
@@ -156,7 +156,7 @@ def _problem(
             f"points must be more than {count}, or the ends at rest, or continuity {derivative - 1}: for "
             f"derivative {derivative} as it stands, more than one path costs nothing."
         )
-    return spline.Problem(derivative, c, n, *motions)
+    return spline.SplineProblem(derivative, c, n, *motions)
 
 
 def _motion(field: str, motion: object, continuity: int) -> Float[Array, "fixed 6"]:
@@ -190,7 +190,12 @@ def _from_times(times: object, count: int) -> Array:
 
 
 def _allocated(
-    problem: spline.Problem, place: Array, allocation: str, total: Scalar, speed: Scalar, acceleration: Scalar
+    problem: spline.SplineProblem,
+    place: Array,
+    allocation: str,
+    total: Scalar,
+    speed: Scalar,
+    acceleration: Scalar,
 ) -> Array:
     if allocation not in ("published", "chord", "optimal"):
         raise InputError(f"allocation must be published, chord or optimal, not {allocation!r}.")

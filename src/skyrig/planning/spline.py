@@ -24,7 +24,7 @@ from skyrig.planning.pieces import Pieces
 from skyrig.planning.taylor import Series
 
 
-class Problem(NamedTuple):
+class SplineProblem(NamedTuple):
     """What is minimised, and among which curves.
 
     Attributes:
@@ -48,7 +48,7 @@ class Problem(NamedTuple):
 
 
 def node_derivatives(
-    problem: Problem, waypoints: Float[Array, "nodes columns"], durations: Float[Array, " segments"]
+    problem: SplineProblem, waypoints: Float[Array, "nodes columns"], durations: Float[Array, " segments"]
 ) -> Float[Array, "nodes c columns"]:
     """Derivatives 1..c at the waypoints (m/s^j) on the path of least cost."""
     xp = namespace(*problem, waypoints, durations)
@@ -69,7 +69,7 @@ def node_derivatives(
     return xp.concatenate([found, fixed])[back].reshape(size, c, columns) / powers
 
 
-def cost(problem: Problem, waypoints: Array, nodes: Array, durations: Array) -> tuple[Array, Array]:
+def cost(problem: SplineProblem, waypoints: Array, nodes: Array, durations: Array) -> tuple[Array, Array]:
     """The integral of the squared k-th derivative, and its slope in each duration.
 
     The slope is that of the least cost, too: at the minimum the derivatives' share of it vanishes.
@@ -84,7 +84,7 @@ def cost(problem: Problem, waypoints: Array, nodes: Array, durations: Array) -> 
     return (values**2).sum(), (2 * values * slopes).sum(axis=(1, 2))
 
 
-def pieces(problem: Problem, waypoints: Array, nodes: Array, durations: Array) -> Pieces:
+def pieces(problem: SplineProblem, waypoints: Array, nodes: Array, durations: Array) -> Pieces:
     """The path as polynomials, each segment in powers about its nearer end.
 
     About the far end high derivatives would cancel; about the near one they are the nodes' own.
@@ -110,7 +110,7 @@ def pieces(problem: Problem, waypoints: Array, nodes: Array, durations: Array) -
     )
 
 
-def _system(problem: Problem, waypoints: Array, durations: Array) -> tuple[Array, Array]:
+def _system(problem: SplineProblem, waypoints: Array, durations: Array) -> tuple[Array, Array]:
     """What derivatives and waypoints contribute to the Legendre coefficients of all segments."""
     xp = namespace(waypoints, durations)
     c, segments = problem.continuity, len(durations)
@@ -123,7 +123,7 @@ def _system(problem: Problem, waypoints: Array, durations: Array) -> tuple[Array
     return matrix.reshape(-1, (segments + 1) * c), load.reshape(-1, waypoints.shape[1])
 
 
-def _exponents(problem: Problem) -> Float[np.ndarray, " data"]:
+def _exponents(problem: SplineProblem) -> Float[np.ndarray, " data"]:
     """Powers of the duration that go with each of a segment's data, derivatives being in real time."""
     return np.tile(np.arange(problem.continuity + 1), 2) + 0.5 - problem.derivative
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from skyrig.algebra import as_jax
 from skyrig.control.interface import Target, targets
-from skyrig.flight.limits import Limits
+from skyrig.flight.limits import FlightLimits
 from skyrig.flight.verdict import outlines_of
 from skyrig.hulls import Outlines
 from skyrig.planning import Reference, Sample
@@ -23,7 +23,7 @@ from skyrig.sim.pilot import Autopilot, Noise, Surroundings, shake_shape
 from skyrig.sim.plant import Plant, PlantState
 from skyrig.sim.preparation import plant_of, surroundings
 from skyrig.sim.running import ReferencePoint
-from skyrig.sim.schedule import Acts, Poke, Turn, bucket
+from skyrig.sim.schedule import Acts, PlanStep, Poke, bucket
 
 Targets = Callable[[Any, Row, Callable[[], Target]], Target]
 """Gives the targets that all flights share, made once for all batches, by what they depend on."""
@@ -168,7 +168,7 @@ def _vehicle_samples(rows: Sequence[Row]) -> Sample | None:
     return Sample(*leaves)
 
 
-def _steps(rows: Sequence[Row]) -> tuple[np.ndarray, Turn, np.ndarray, list[np.ndarray]]:
+def _steps(rows: Sequence[Row]) -> tuple[np.ndarray, PlanStep, np.ndarray, list[np.ndarray]]:
     """Steps by the tick they follow, (ticks, steps, flights or 1), as `batch_loop.Ticks` has them.
 
     How many there are after each tick, what they are, whether each is the first after inputs changed; and the
@@ -193,7 +193,7 @@ def _steps(rows: Sequence[Row]) -> tuple[np.ndarray, Turn, np.ndarray, list[np.n
         time[spot], dt[spot] = np.asarray(plan.time)[used], np.asarray(plan.dt)[used]
         act[spot] = np.asarray(plan.act)[used]
         fresh[spot] = np.diff(np.asarray(plan.hold)[used], prepend=-1) != 0
-    return counts, Turn(time, dt, hold, act), fresh, [ends[..., lane] for lane in range(len(lanes))]
+    return counts, PlanStep(time, dt, hold, act), fresh, [ends[..., lane] for lane in range(len(lanes))]
 
 
 def _wanted(rows: Sequence[Row], times: list[np.ndarray]) -> ReferencePoint:
@@ -281,7 +281,7 @@ def _around(rows: Sequence[Row]) -> Surroundings:
 
 def _shapes(rows: Sequence[Row]) -> Outlines:
     """What bodies look like and where they may be, by flight or once for all."""
-    seen: dict[tuple[int, Limits], Outlines] = {}
+    seen: dict[tuple[int, FlightLimits], Outlines] = {}
     every = []
     for row in rows:
         known = row.built.scenario

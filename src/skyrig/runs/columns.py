@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from skyrig.flight.flight import Flight
-from skyrig.flight.limits import Limits
+from skyrig.flight.limits import FlightLimits
 from skyrig.flight.metrics import cable_summary, summary
 from skyrig.flight.verdict import DIVERGED, Verdict, judge, outcome_of_lane
 from skyrig.sim.log import LOG_FULL, OK, TOO_FAST, TOO_MANY, UNSOLVED
@@ -31,7 +31,7 @@ _REASONS = {
 
 
 def of_statistics(
-    statistics: Statistics, duration: float, limits: Sequence[Limits]
+    statistics: Statistics, duration: float, limits: Sequence[FlightLimits]
 ) -> tuple[Columns, list[Verdict]]:
     """The columns of a batch's flights of `duration` (s), and the verdict on each; as many as `limits`."""
     it: Any = jax.tree.map(lambda leaf: np.asarray(leaf)[..., : len(limits)], statistics)

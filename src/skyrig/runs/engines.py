@@ -19,7 +19,7 @@ import msgspec
 
 from skyrig import checks, extensions
 from skyrig.errors import InputError
-from skyrig.runs.sweep import Part, Sweep
+from skyrig.runs.sweep import ChunkResult, Sweep
 
 ENGINES = ("batch", "processes", "ray")
 _NEEDS = {"processes": ("joblib", "sweep"), "ray": ("ray", "cluster")}
@@ -43,12 +43,12 @@ def check_engine(engine: str, workers: int | None = None) -> None:
 
 def fly_rows(
     scenario: bytes, where: str, count: int, rows: list[dict[str, Any]], files: tuple[str, ...] = ()
-) -> Part:
+) -> ChunkResult:
     """Fly one chunk of a sweep with `count` rows; `files` of people's own are brought in first."""
     for file in files:
         extensions.load(Path(file))
     chunk = _flyer(scenario, where, count).fly(rows)
-    return Part(chunk.metrics, chunk.verdicts)
+    return ChunkResult(chunk.metrics, chunk.verdicts)
 
 
 @lru_cache(maxsize=2)
@@ -62,7 +62,7 @@ def _flyer(scenario: bytes, where: str, count: int) -> Any:
 
 def flown(
     sweep: Sweep, chunks: list[int], engine: str, address: str | None = None, workers: int | None = None
-) -> Iterator[tuple[int, Part]]:
+) -> Iterator[tuple[int, ChunkResult]]:
     """Chunks and what came of them, in the order they are done.
 
     Args:
@@ -84,7 +84,7 @@ def _job(sweep: Sweep, chunk: int) -> tuple[bytes, str, int, list[dict[str, Any]
     return msgspec.json.encode(known.values), known.where, sweep.count, sweep.rows(chunk), files
 
 
-def _threads(sweep: Sweep, chunks: list[int], count: int) -> Iterator[tuple[int, Part]]:
+def _threads(sweep: Sweep, chunks: list[int], count: int) -> Iterator[tuple[int, ChunkResult]]:
     # a compiled program lets go of Python while it runs, so threads fly side by side
     pool = ThreadPoolExecutor(count)
     try:
@@ -100,7 +100,7 @@ def _threads(sweep: Sweep, chunks: list[int], count: int) -> Iterator[tuple[int,
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _processes(sweep: Sweep, chunks: list[int], count: int) -> Iterator[tuple[int, Part]]:
+def _processes(sweep: Sweep, chunks: list[int], count: int) -> Iterator[tuple[int, ChunkResult]]:
     joblib = need("joblib", "sweep", "--engine processes")
     # the first here, so that its compiled program is in the cache when workers ask for it
     yield from ((chunk, fly_rows(*_job(sweep, chunk))) for chunk in chunks[:1])
@@ -108,11 +108,13 @@ def _processes(sweep: Sweep, chunks: list[int], count: int) -> Iterator[tuple[in
     yield from run(joblib.delayed(_numbered)(chunk, *_job(sweep, chunk)) for chunk in chunks[1:])
 
 
-def _numbered(chunk: int, *job: Any) -> tuple[int, Part]:
+def _numbered(chunk: int, *job: Any) -> tuple[int, ChunkResult]:
     return chunk, fly_rows(*job)
 
 
-def _ray(sweep: Sweep, chunks: list[int], address: str | None, count: int) -> Iterator[tuple[int, Part]]:
+def _ray(
+    sweep: Sweep, chunks: list[int], address: str | None, count: int
+) -> Iterator[tuple[int, ChunkResult]]:
     ray = need("ray", "cluster", "--engine ray")
     own = not ray.is_initialized()
     if own:

@@ -34,7 +34,7 @@ QUICK: Any = {"xla_backend_optimization_level": 0}
 
 
 @dataclass(frozen=True)
-class Trial:
+class HeldOutFlight:
     """A whole flight of the scenario's own rig that nothing was learned from."""
 
     changes: dict[str, Any]
@@ -52,7 +52,7 @@ class Learned:
     """(steps + 1, starts): cost of the short flights in terms of the hand-tuned weights' one."""
     chosen: tuple[int, int]
     """Step and start of the networks that were kept."""
-    trials: tuple[Trial, ...]
+    trials: tuple[HeldOutFlight, ...]
 
     def improvement(self, whose: str = "hand-tuned") -> float:
         """By how much the position errors of all trials together are below that one's (1 is all of it)."""
@@ -114,7 +114,7 @@ def learn_weights(
     policy = jax.tree.map(lambda leaf: leaf[start], policies[step])
     hand = Policy.constant(*controller.weights)
     trials = [
-        Trial(row, {"hand-tuned": _error(it, hand), "learned": _error(it, policy)})
+        HeldOutFlight(row, {"hand-tuned": _error(it, hand), "learned": _error(it, policy)})
         for row, it in zip(rows[flights:], each[flights:], strict=True)
     ]
     return Learned(policy, history, (int(step), int(start)), tuple(trials))

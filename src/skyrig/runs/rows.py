@@ -22,7 +22,7 @@ from skyrig.hulls import hull_size
 from skyrig.runs.closed import make_controller, outside_of
 from skyrig.scenario.build import Built, assembled, make_start, make_teams
 from skyrig.scenario.scenario import Scenario
-from skyrig.scenario.spec import Cut, Poke
+from skyrig.scenario.spec import CutSpec, PokeSpec
 from skyrig.scenario.world import build_elements, elements_of, known_drag
 from skyrig.sim.preparation import Outside, grid_of
 from skyrig.sim.schedule import Schedule, schedule
@@ -128,7 +128,7 @@ class Workshop:
                 grid.tobytes(),
                 spec.loop.step,
                 known.parts.count,
-                msgspec.json.encode([it for it in spec.happenings if isinstance(it, Poke | Cut)]),
+                msgspec.json.encode([it for it in spec.happenings if isinstance(it, PokeSpec | CutSpec)]),
             ),
             lambda: schedule(built.rig, grid, spec.loop.step, built.happenings, ticks=ticks),
         )

@@ -148,7 +148,7 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class Part:
+class ChunkResult:
     """What came of a chunk."""
 
     metrics: dict[str, np.ndarray]
@@ -195,20 +195,20 @@ class Folder:
                 "choose another folder with --out, or remove it."
             )
 
-    def put(self, chunk: int, part: Part) -> None:
+    def put(self, chunk: int, part: ChunkResult) -> None:
         """Keep what came of a chunk."""
         stream = io.BytesIO()
         verdicts = json.dumps([verdict.to_dict() for verdict in part.verdicts])
         np.savez(stream, allow_pickle=False, verdicts=np.asarray(verdicts), **part.metrics)
         write_whole(self._file(chunk), stream.getvalue())
 
-    def get(self, chunk: int) -> Part:
+    def get(self, chunk: int) -> ChunkResult:
         """What came of a chunk."""
         file = self._file(chunk)
         try:
             with np.load(file, allow_pickle=False) as data:
                 arrays = {name: data[name] for name in data}
-            return Part(arrays, [Verdict(**it) for it in json.loads(str(arrays.pop("verdicts")))])
+            return ChunkResult(arrays, [Verdict(**it) for it in json.loads(str(arrays.pop("verdicts")))])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{file} cannot be read ({error}): remove it, and it is flown again.") from None
 

@@ -37,7 +37,7 @@ _NOT_GAINS = ("reach", "learn", "slack", "cut")
 
 
 @dataclass(frozen=True)
-class Trial:
+class GainTrial:
     """One flight with the gains before and after."""
 
     changes: dict[str, Any]
@@ -64,7 +64,7 @@ class Tuned:
     """Training cost of the gains at each step, in terms of the first."""
     chosen: int
     """The step whose gains fly the training flights best from start to end."""
-    trials: tuple[Trial, ...]
+    trials: tuple[GainTrial, ...]
 
     def improvement(self, held_out: bool = True) -> float:
         """By how much the position errors of all those trials together fell (1 is all of it)."""
@@ -135,7 +135,7 @@ def tune(
         chosen = int(np.argmin(judged))
         new = flown(found[chosen], each)
     trials = [
-        Trial(row, k >= flights, (one[0], two[0]), _both(one[1], two[1]))
+        GainTrial(row, k >= flights, (one[0], two[0]), _both(one[1], two[1]))
         for k, (row, one, two) in enumerate(zip(rows, old, new, strict=True))
     ]
     tuned = scenario.with_overrides(_overrides(found[chosen]))

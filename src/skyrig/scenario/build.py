@@ -30,7 +30,7 @@ from skyrig.vehicles import Airframe, Payload
 
 
 @dataclass(frozen=True)
-class Team:
+class BuiltTeam:
     """A rig with the vehicles and the payload it is made of."""
 
     rig: Rig
@@ -45,9 +45,9 @@ class Built:
     """Everything it takes to fly a scenario."""
 
     scenario: Scenario
-    team: Team
+    team: BuiltTeam
     """As it is."""
-    believed: Team
+    believed: BuiltTeam
     """As the controller is told."""
     state: Any
     """Where the rig starts."""
@@ -57,7 +57,7 @@ class Built:
     """Of the payload."""
     vehicle_references: tuple[Reference, ...] | None
     """Of each vehicle."""
-    controller: said.Controller
+    controller: said.ControllerSpec
     """Name, flavour and gains."""
     happenings: tuple[Poke | Cut, ...]
     """At an instant."""
@@ -65,7 +65,7 @@ class Built:
     """Over a while."""
     elements: dict[str, Element]
     """What pushes all the time, by name."""
-    noise: said.Noise
+    noise: said.NoiseSpec
     """Standard deviations of what is measured."""
     control_times: npt.NDArray[np.float64]
     """(K + 1,) when the controller acts, and the flight's end (s)."""
@@ -103,7 +103,7 @@ def build(scenario: Scenario) -> Built:
     return assembled(scenario, teams, make_start(scenario, teams[0]))
 
 
-def make_teams(scenario: Scenario) -> tuple[Team, Team]:
+def make_teams(scenario: Scenario) -> tuple[BuiltTeam, BuiltTeam]:
     """The rig as it is, and as the controller is told."""
     team = make_team(scenario.parts)
     return team, team if scenario.believed is scenario.parts else make_team(scenario.believed)
@@ -111,7 +111,7 @@ def make_teams(scenario: Scenario) -> tuple[Team, Team]:
 
 def assembled(
     scenario: Scenario,
-    teams: tuple[Team, Team],
+    teams: tuple[BuiltTeam, BuiltTeam],
     start: tuple[Any, Trim | None],
     elements: dict[str, Element] | None = None,
 ) -> Built:
@@ -127,10 +127,10 @@ def assembled(
         reference=scenario.motions.payload,
         vehicle_references=scenario.motions.vehicles,
         controller=scenario.controller,
-        happenings=tuple(_instant(it) for it in happenings if isinstance(it, said.Poke | said.Cut)),
+        happenings=tuple(_instant(it) for it in happenings if isinstance(it, said.PokeSpec | said.CutSpec)),
         disturbances=Disturbances.of(happenings, scenario.parts, scenario.duration, scenario.motions.drives),
         elements=build_elements(scenario.spec, scenario.parts) if elements is None else elements,
-        noise=said.Noise() if scenario.controller.sees == "truth" else scenario.spec.noise,
+        noise=said.NoiseSpec() if scenario.controller.sees == "truth" else scenario.spec.noise,
         control_times=_control_times(scenario),
         step=scenario.spec.loop.step,
         duration=scenario.duration,
@@ -138,9 +138,9 @@ def assembled(
     )
 
 
-def make_team(parts: RigParts) -> Team:
+def make_team(parts: RigParts) -> BuiltTeam:
     """The rig made of `parts`."""
-    return Team(parts.build(), parts.airframes, parts.payload)
+    return BuiltTeam(parts.build(), parts.airframes, parts.payload)
 
 
 def _control_times(scenario: Scenario) -> npt.NDArray[np.float64]:
@@ -151,13 +151,13 @@ def _control_times(scenario: Scenario) -> npt.NDArray[np.float64]:
     return times
 
 
-def _instant(happening: said.Poke | said.Cut) -> Poke | Cut:
-    if isinstance(happening, said.Cut):
+def _instant(happening: said.PokeSpec | said.CutSpec) -> Poke | Cut:
+    if isinstance(happening, said.CutSpec):
         return Cut(happening.time, happening.cable, happening.at)
     return Poke(happening.time, np.asarray(happening.impulse), np.asarray(happening.point))
 
 
-def make_start(scenario: Scenario, team: Team) -> tuple[Any, Trim | None]:
+def make_start(scenario: Scenario, team: BuiltTeam) -> tuple[Any, Trim | None]:
     """Where the rig starts, and the hover it starts from; None where the start is given body by body."""
     start, rig = scenario.spec.start, team.rig
     body = start.payload
@@ -190,13 +190,13 @@ def _placed(scenario: Scenario, rig: Rig, given: dict[str, Bodies]) -> Any:
         raise InputError(f"{scenario.where}: start: {error}") from None
 
 
-def _bodies(said_of: Sequence[said.Body]) -> Bodies:
+def _bodies(said_of: Sequence[said.BodySpec]) -> Bodies:
     """Bodies of a group, (3, k)."""
     columns = zip(*((it.position, it.velocity, _attitude(it), it.rate) for it in said_of), strict=True)
     return Bodies(*(as_jax(np.asarray(column, dtype=np.float64).T) for column in columns))
 
 
-def _hover_pose(scenario: Scenario, team: Team) -> tuple[np.ndarray, np.ndarray]:
+def _hover_pose(scenario: Scenario, team: BuiltTeam) -> tuple[np.ndarray, np.ndarray]:
     """Where the payload hovers at the start."""
     body, wanted = scenario.spec.start.payload, scenario.motions
     level = np.array([1.0, 0.0, 0.0, 0.0])
@@ -213,10 +213,10 @@ def _hover_pose(scenario: Scenario, team: Team) -> tuple[np.ndarray, np.ndarray]
     return (places - vehicles).mean(axis=0), level
 
 
-def _moving(body: said.Body) -> bool:
+def _moving(body: said.BodySpec) -> bool:
     return any(body.velocity) or any(body.rate)
 
 
-def _attitude(body: said.Body) -> np.ndarray:
+def _attitude(body: said.BodySpec) -> np.ndarray:
     angles = body.attitude if isinstance(body.attitude, tuple) else (0.0, 0.0, body.attitude)
     return quaternion(np.asarray(angles, dtype=np.float64))

@@ -10,7 +10,7 @@ from skyrig.planning.reference import quaternion
 from skyrig.scenario.crosschecks import check_index
 from skyrig.scenario.mechanisms.cables import CableParts
 from skyrig.scenario.sentences import refuse
-from skyrig.scenario.spec import Body, Cut, Reel, Start
+from skyrig.scenario.spec import BodySpec, CutSpec, Reel, Start
 
 SLACK = 1e-9
 """How much farther than its cable a vehicle may start (m): rounding."""
@@ -58,9 +58,9 @@ def check_hover(parts: CableParts, start: Start, where: str) -> None:
                 )
 
 
-def check_cable_happening(parts: CableParts, happening: Cut | Reel, where: str, path: str) -> None:
+def check_cable_happening(parts: CableParts, happening: CutSpec | Reel, where: str, path: str) -> None:
     """What is cut is there, and what is reeled has a winch."""
-    if isinstance(happening, Cut):
+    if isinstance(happening, CutSpec):
         check_index(happening.cable, parts.count, "cable", where, f"{path}.cable")
     else:
         check_reel(happening, parts, where, path)
@@ -82,7 +82,7 @@ def check_reel(reel: Reel, parts: CableParts, where: str, path: str) -> None:
             )
 
 
-def _point(body: Body, arm: Any) -> np.ndarray:
+def _point(body: BodySpec, arm: Any) -> np.ndarray:
     """Where a point of a body is in the world (m)."""
     angles = np.asarray(body.attitude if isinstance(body.attitude, tuple) else (0.0, 0.0, body.attitude))
     w, axis = np.split(quaternion(angles), [1])

@@ -10,15 +10,15 @@ from skyrig.scenario.mechanisms import RigParts
 from skyrig.scenario.motions import Motions
 from skyrig.scenario.sentences import nearest, refuse, shown
 from skyrig.scenario.spec import (
-    Controller,
-    Cut,
+    ControllerSpec,
+    CutSpec,
     Factors,
     Happening,
-    Poke,
+    PokeSpec,
     RotorFailure,
     Spec,
-    ThrustLoss,
-    Wrench,
+    ThrustLossSpec,
+    WrenchSpec,
 )
 from skyrig.sim.known import INTEGRATORS
 
@@ -30,9 +30,9 @@ WORDS = ("weight", "trim")
 """Thrusts that need no numbers."""
 
 
-def controller_of(spec: Spec) -> Controller:
+def controller_of(spec: Spec) -> ControllerSpec:
     """The controller, a bare name standing for one with nothing else said."""
-    return Controller(name=spec.controller) if isinstance(spec.controller, str) else spec.controller
+    return ControllerSpec(name=spec.controller) if isinstance(spec.controller, str) else spec.controller
 
 
 def check_clock(spec: Spec, duration: float, where: str) -> None:
@@ -117,7 +117,7 @@ def check_happenings(happenings: list[Happening], parts: RigParts, duration: flo
                 where, f"{path}.time", f"must be before the end at {duration:g} s, not {happening.time:g}"
             )
         _check_window(happening, duration, where, path)
-        if isinstance(happening, Poke):
+        if isinstance(happening, PokeSpec):
             if happening.time in poked:
                 raise refuse(where, f"{path}.time", f"must differ from another poke's {happening.time:g} s")
             poked.add(happening.time)
@@ -125,9 +125,9 @@ def check_happenings(happenings: list[Happening], parts: RigParts, duration: flo
                 raise refuse(where, path, "needs a payload, which this rig does not have")
             if parts.payload.is_point and any(happening.point):
                 raise refuse(where, f"{path}.point", "must be [0, 0, 0] on a point mass")
-        elif isinstance(happening, Wrench):
+        elif isinstance(happening, WrenchSpec):
             _check_wrench(happening, parts.count, duration, where, path)
-        elif isinstance(happening, ThrustLoss):
+        elif isinstance(happening, ThrustLossSpec):
             check_index(happening.vehicle, parts.count, "vehicle", where, f"{path}.vehicle")
         elif isinstance(happening, RotorFailure):
             check_index(happening.vehicle, parts.count, "vehicle", where, f"{path}.vehicle")
@@ -135,13 +135,13 @@ def check_happenings(happenings: list[Happening], parts: RigParts, duration: flo
             check_index(happening.rotor, rotors, "rotor", where, f"{path}.rotor")
         else:
             parts.check_happening(happening, where, path)
-            if isinstance(happening, Cut):
+            if isinstance(happening, CutSpec):
                 if happening.cable in severed:
                     raise refuse(where, f"{path}.cable", f"must not be cut twice, but {happening.cable} is")
                 severed.add(happening.cable)
 
 
-def _check_match(controller: Controller, parts: RigParts, wanted: Motions, where: str) -> None:
+def _check_match(controller: ControllerSpec, parts: RigParts, wanted: Motions, where: str) -> None:
     """The controller can fly this mechanism and follows what there is a reference for."""
     known = chosen(controller.name, parts.mechanism)
     if not known.flies(parts.mechanism):
@@ -163,7 +163,7 @@ def _check_match(controller: Controller, parts: RigParts, wanted: Motions, where
         )
 
 
-def _check_gains(controller: Controller, parts: RigParts, where: str) -> None:
+def _check_gains(controller: ControllerSpec, parts: RigParts, where: str) -> None:
     names = chosen(controller.name, parts.mechanism).gains.get(controller.flavour, ())
     for name, value in controller.gains.items():
         if name not in names:
@@ -185,7 +185,7 @@ def _numeric(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _check_held(controller: Controller, parts: RigParts, where: str) -> None:
+def _check_held(controller: ControllerSpec, parts: RigParts, where: str) -> None:
     count = parts.count
     for field, none in (("gains", {}), ("model", {}), ("factors", Factors())):
         if getattr(controller, field) != none:
@@ -235,7 +235,7 @@ def _check_window(happening: Any, duration: float, where: str, path: str) -> Non
         )
 
 
-def _check_wrench(wrench: Wrench, count: int, duration: float, where: str, path: str) -> None:
+def _check_wrench(wrench: WrenchSpec, count: int, duration: float, where: str, path: str) -> None:
     if wrench.vehicle is not None:
         check_index(wrench.vehicle, count, "vehicle", where, f"{path}.vehicle")
     if not any(wrench.force) and not any(wrench.torque):

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyrig.scenario.mechanisms import RigParts
-from skyrig.scenario.spec import Happening, Reel, RotorFailure, ThrustLoss, Wrench
+from skyrig.scenario.spec import Happening, Reel, RotorFailure, ThrustLossSpec, WrenchSpec
 from skyrig.vehicles.rotor_loss import RotorLoss
 
 Array = npt.NDArray[np.float64]
@@ -23,8 +23,8 @@ class Disturbances:
     parts: RigParts
     duration: float
     """Of the flight (s)."""
-    wrenches: tuple[Wrench, ...]
-    losses: tuple[ThrustLoss, ...]
+    wrenches: tuple[WrenchSpec, ...]
+    losses: tuple[ThrustLossSpec, ...]
     reels: tuple[Reel, ...]
     failures: tuple[RotorFailure, ...] = ()
     planned: Callable[[], Mapping[str, tuple[Array, Array]]] | None = None
@@ -41,8 +41,8 @@ class Disturbances:
         return Disturbances(
             parts,
             duration,
-            tuple(it for it in happenings if isinstance(it, Wrench)),
-            tuple(it for it in happenings if isinstance(it, ThrustLoss)),
+            tuple(it for it in happenings if isinstance(it, WrenchSpec)),
+            tuple(it for it in happenings if isinstance(it, ThrustLossSpec)),
             tuple(sorted((it for it in happenings if isinstance(it, Reel)), key=lambda it: it.time)),
             tuple(it for it in happenings if isinstance(it, RotorFailure)),
             drives,
@@ -107,7 +107,7 @@ class Disturbances:
             goals[name] = values[np.clip(np.searchsorted(knots, clock + 1e-9, side="right") - 1, 0, None)]
         return goals
 
-    def _sum(self, wrenches: Sequence[Wrench], times: Array) -> tuple[Array, Array]:
+    def _sum(self, wrenches: Sequence[WrenchSpec], times: Array) -> tuple[Array, Array]:
         force, torque = np.zeros((len(times), 3)), np.zeros((len(times), 3))
         for wrench in wrenches:
             during = (times >= wrench.time) & (times < (wrench.until or np.inf))
@@ -121,7 +121,7 @@ class Disturbances:
         return force, torque
 
 
-def _pulses(wrench: Wrench, duration: float) -> Array:
+def _pulses(wrench: WrenchSpec, duration: float) -> Array:
     """When the wrench sets in, once or pulse by pulse (s)."""
     end = wrench.until or duration
     if wrench.period is None:

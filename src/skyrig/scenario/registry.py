@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from msgspec import defstruct
 
 from skyrig.errors import InputError
-from skyrig.fields import Part, unit
+from skyrig.fields import SpecPart, unit
 from skyrig.scenario.elements.cable_drag import CableDragSpec
 from skyrig.scenario.elements.downwash import DownwashSpec
 from skyrig.scenario.elements.drag import DragSpec
@@ -87,7 +87,7 @@ def _named(name: str, kinds: tuple[tuple[str, type], ...]) -> Any:
     return defstruct(
         name,
         [(each, Annotated[kind | None, unit("", _first(kind))], None) for each, kind in kinds],
-        bases=(Part,),
+        bases=(SpecPart,),
         frozen=True,
         kw_only=True,
         module=__name__,

@@ -24,7 +24,7 @@ from skyrig.scenario.motions import Motions, flight_duration, motions, with_whol
 from skyrig.scenario.overrides import cut_short, overridden
 from skyrig.scenario.parse import parse, plain, read_text, read_values
 from skyrig.scenario.sentences import nearest, shown
-from skyrig.scenario.spec import Controller, Factors, Spec
+from skyrig.scenario.spec import ControllerSpec, Factors, Spec
 from skyrig.scenario.world import elements_of, with_whole_files
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class Scenario:
         return " ".join(self.spec.description.split())
 
     @property
-    def controller(self) -> Controller:
+    def controller(self) -> ControllerSpec:
         """Who flies."""
         return crosschecks.controller_of(self.spec)
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from skyrig.fields import Index, Part, Point, Positive, Share, Turn, unit
-from skyrig.flight.limits import Limits
+from skyrig.fields import Index, Point, Positive, Share, SpecPart, Turn, unit
+from skyrig.flight.limits import FlightLimits
 from skyrig.flight.trace import Own
 from skyrig.scenario.mechanisms.base import Mechanism
 
@@ -19,7 +19,7 @@ VERSION = 1
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$"
 
 
-class Held(Part, frozen=True, kw_only=True):
+class HeldSpec(SpecPart, frozen=True, kw_only=True):
     """Inputs held from a time on, of a rig that flies without a controller."""
 
     time: Annotated[float, unit("s", "From when on", ge=0)] = 0.0
@@ -29,14 +29,14 @@ class Held(Part, frozen=True, kw_only=True):
     moment: Annotated[list[Point] | None, unit("N m", "Rotor moments in the vehicles' frames")] = None
 
 
-class Uses(Part, frozen=True, kw_only=True):
+class Uses(SpecPart, frozen=True, kw_only=True):
     """A Python file that brought in something this names: a trace, which runs nothing."""
 
     file: Annotated[str, unit("", "Python file")]
     sha256: Annotated[str, unit("", "Hash of that file as it was")]
 
 
-class Factors(Part, frozen=True, kw_only=True):
+class Factors(SpecPart, frozen=True, kw_only=True):
     """What the controller believes, in shares of what is true; one number, or one for each vehicle."""
 
     vehicle_mass: Annotated[Share | list[Share], unit("1", "Of the vehicles' masses")] = 1.0
@@ -46,7 +46,7 @@ class Factors(Part, frozen=True, kw_only=True):
     cable_length: Annotated[Share | list[Share], unit("1", "Of the cables' lengths")] = 1.0
 
 
-class Controller(Part, frozen=True, kw_only=True):
+class ControllerSpec(SpecPart, frozen=True, kw_only=True):
     """Who flies, and what it believes."""
 
     name: Annotated[str, unit("", "Which controller")] = "geometric"
@@ -58,7 +58,7 @@ class Controller(Part, frozen=True, kw_only=True):
         dict[str, Any], unit("", "What the controller believes wrongly, such as payload.mass: 0.3")
     ] = {}
     factors: Annotated[Factors, unit("", "What the controller believes, in shares of the truth")] = Factors()
-    held: Annotated[list[Held] | None, unit("", "Inputs of the open-loop controller")] = None
+    held: Annotated[list[HeldSpec] | None, unit("", "Inputs of the open-loop controller")] = None
     sees: Annotated[
         Literal["noisy", "truth", "estimate"],
         unit("", "The truth with the scenario's noise, the truth itself, or what sensors and filters tell"),
@@ -66,7 +66,7 @@ class Controller(Part, frozen=True, kw_only=True):
     own: Annotated[Own | None, unit("", "Whose own controller flew instead; written by flights")] = None
 
 
-class Body(Part, frozen=True, kw_only=True):
+class BodySpec(SpecPart, frozen=True, kw_only=True):
     """Where a body is and how it moves."""
 
     position: Annotated[Point | None, unit("m", "Centre of mass in the world")] = None
@@ -75,18 +75,20 @@ class Body(Part, frozen=True, kw_only=True):
     rate: Annotated[Point, unit("rad/s", "Angular velocity in the body frame")] = (0.0, 0.0, 0.0)
 
 
-class Start(Part, frozen=True, kw_only=True):
+class Start(SpecPart, frozen=True, kw_only=True):
     """Where the flight begins; left out, hovering at the start of the reference."""
 
-    payload: Annotated[Body | None, unit("", "The payload; alone, it hovers at this pose")] = None
-    vehicles: Annotated[list[Body] | None, unit("", "Every vehicle of a cable rig, with the payload")] = None
+    payload: Annotated[BodySpec | None, unit("", "The payload; alone, it hovers at this pose")] = None
+    vehicles: Annotated[list[BodySpec] | None, unit("", "Every vehicle of a cable rig, with the payload")] = (
+        None
+    )
     lean: Annotated[
         Annotated[float, Meta(ge=0, lt=1.4)] | None,
         unit("rad", "Angle of the hovering cables from the vertical, outwards"),
     ] = None
 
 
-class Loop(Part, frozen=True, kw_only=True):
+class Loop(SpecPart, frozen=True, kw_only=True):
     """The clocks."""
 
     control_rate: Annotated[float, unit("Hz", "How often the controller acts", gt=0, le=1e4)] = 100.0
@@ -102,13 +104,13 @@ class Loop(Part, frozen=True, kw_only=True):
     ] = None
 
 
-class Record(Part, frozen=True, kw_only=True):
+class RecordSpec(SpecPart, frozen=True, kw_only=True):
     """How much of a flight is kept; metrics and events come from every step all the same."""
 
     rate: Annotated[float, unit("Hz", "Samples kept a second; every step above 1/loop.step", gt=0, le=1e5)]
 
 
-class Noise(Part, frozen=True, kw_only=True):
+class NoiseSpec(SpecPart, frozen=True, kw_only=True):
     """Standard deviations of what the controller measures, of payload and vehicles, each control period."""
 
     position: Annotated[float, unit("m", "Of positions", ge=0, le=10)] = 0.0
@@ -117,7 +119,7 @@ class Noise(Part, frozen=True, kw_only=True):
     rate: Annotated[float, unit("rad/s", "Of body rates", ge=0, le=10)] = 0.0
 
 
-class Poke(Part, frozen=True, kw_only=True, tag_field="type", tag="poke"):
+class PokeSpec(SpecPart, frozen=True, kw_only=True, tag_field="type", tag="poke"):
     """An impulse on the payload."""
 
     time: Annotated[float, unit("s", "When", ge=0)]
@@ -125,7 +127,7 @@ class Poke(Part, frozen=True, kw_only=True, tag_field="type", tag="poke"):
     point: Annotated[Point, unit("m", "Where on the payload, in its frame")] = (0.0, 0.0, 0.0)
 
 
-class Wrench(Part, frozen=True, kw_only=True, tag_field="type", tag="wrench"):
+class WrenchSpec(SpecPart, frozen=True, kw_only=True, tag_field="type", tag="wrench"):
     """A force and a torque over a while, constant or in pulses."""
 
     time: Annotated[float, unit("s", "When it begins", ge=0)] = 0.0
@@ -137,7 +139,7 @@ class Wrench(Part, frozen=True, kw_only=True, tag_field="type", tag="wrench"):
     width: Annotated[Positive | None, unit("s", "How long each pulse lasts")] = None
 
 
-class Cut(Part, frozen=True, kw_only=True, tag_field="type", tag="cut"):
+class CutSpec(SpecPart, frozen=True, kw_only=True, tag_field="type", tag="cut"):
     """A cable cut for good."""
 
     time: Annotated[float, unit("s", "When", ge=0)]
@@ -147,7 +149,7 @@ class Cut(Part, frozen=True, kw_only=True, tag_field="type", tag="cut"):
     ] = 1.0
 
 
-class ThrustLoss(Part, frozen=True, kw_only=True, tag_field="type", tag="thrust-loss"):
+class ThrustLossSpec(SpecPart, frozen=True, kw_only=True, tag_field="type", tag="thrust-loss"):
     """A vehicle whose rotors give only a share of their thrust for a while."""
 
     vehicle: Annotated[int, unit("", "Which one, from 0", ge=0)]
@@ -156,7 +158,7 @@ class ThrustLoss(Part, frozen=True, kw_only=True, tag_field="type", tag="thrust-
     until: Annotated[Positive | None, unit("s", "When it ends; with the flight if left out")] = None
 
 
-class RotorFailure(Part, frozen=True, kw_only=True, tag_field="type", tag="rotor-failure"):
+class RotorFailure(SpecPart, frozen=True, kw_only=True, tag_field="type", tag="rotor-failure"):
     """A rotor that stops for good; its mixer learns of it a little later, the controller never."""
 
     time: Annotated[float, unit("s", "When", ge=0)]
@@ -168,7 +170,7 @@ class RotorFailure(Part, frozen=True, kw_only=True, tag_field="type", tag="rotor
     ] = 0.05
 
 
-class Reel(Part, frozen=True, kw_only=True, tag_field="type", tag="winch"):
+class Reel(SpecPart, frozen=True, kw_only=True, tag_field="type", tag="winch"):
     """A new length for a cable to be reeled to, within its winch's limits."""
 
     time: Annotated[float, unit("s", "When", ge=0)]
@@ -176,10 +178,10 @@ class Reel(Part, frozen=True, kw_only=True, tag_field="type", tag="winch"):
     cable: Annotated[Index | None, unit("", "Which one, from 0; all if left out")] = None
 
 
-Happening = Poke | Wrench | Cut | ThrustLoss | RotorFailure | Reel
+Happening = PokeSpec | WrenchSpec | CutSpec | ThrustLossSpec | RotorFailure | Reel
 
 
-class Spec(Part, frozen=True, kw_only=True):
+class Spec(SpecPart, frozen=True, kw_only=True):
     """A whole scenario."""
 
     skyrig: Annotated[Literal[1], unit("", "Version of this schema")]
@@ -192,15 +194,15 @@ class Spec(Part, frozen=True, kw_only=True):
         str | dict[str, Any] | None,
         unit("", "The wanted motion of the payload, or under 'vehicles' of each vehicle"),
     ] = None
-    controller: Annotated[str | Controller, unit("", "Who flies")] = Controller()
+    controller: Annotated[str | ControllerSpec, unit("", "Who flies")] = ControllerSpec()
     start: Annotated[Start, unit("", "Where the flight begins")] = Start()
     loop: Annotated[Loop, unit("", "The clocks")] = Loop()
-    noise: Annotated[Noise, unit("", "Noise of the measurements, none if left out")] = Noise()
+    noise: Annotated[NoiseSpec, unit("", "Noise of the measurements, none if left out")] = NoiseSpec()
     record: Annotated[
-        Record | None, unit("", "How much of the flight is kept; what 5 MB a minute hold if left out")
+        RecordSpec | None, unit("", "How much of the flight is kept; what 5 MB a minute hold if left out")
     ] = None
     happenings: Annotated[list[Happening], unit("", "What befalls the rig, in any order")] = []
-    verdict: Annotated[Limits, unit("", "What the flight is judged by")] = Limits()
+    verdict: Annotated[FlightLimits, unit("", "What the flight is judged by")] = FlightLimits()
     uses: Annotated[
         list[Uses], unit("", "Files that brought in what is not skyrig's own; written by flights")
     ] = []

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from skyrig.fields import Part
+from skyrig.fields import SpecPart
 
 if TYPE_CHECKING:
     from skyrig.elements import Element
@@ -16,7 +16,7 @@ AIR_DENSITY = 1.225
 """Of air at sea level and 15 degrees (kg/m^3)."""
 
 
-class ElementSpec(Part, frozen=True, kw_only=True):
+class ElementSpec(SpecPart, frozen=True, kw_only=True):
     """What `world:` says of an element; one of one's own derives from it, its fields being YAML's."""
 
     pushes: ClassVar[bool] = False

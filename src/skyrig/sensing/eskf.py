@@ -36,7 +36,7 @@ def matrix(attitude: Numbers) -> Numbers:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class FilterEstimate:
     """What is believed, and how surely."""
 
     position: Numbers
@@ -60,15 +60,15 @@ class Estimate:
     @staticmethod
     def begin(
         position: Numbers, attitude: Numbers, deviations: tuple[float, float, float], imu: ImuSpec
-    ) -> Estimate:
+    ) -> FilterEstimate:
         """At rest somewhere, with deviations of position (m), velocity (m/s) and attitude (rad)."""
         none = np.zeros_like(position)
         sizes = np.repeat([*deviations, imu.accel_bias, imu.gyro_bias], 3)
         spread = np.broadcast_to(np.diag(np.maximum(sizes, 1e-9) ** 2), (*position.shape[:-1], 15, 15))
-        return Estimate(position, none, attitude, none, none, spread.copy())
+        return FilterEstimate(position, none, attitude, none, none, spread.copy())
 
 
-class Filter:
+class ErrorStateFilter:
     """The filter.
 
     Args:
@@ -78,7 +78,7 @@ class Filter:
     def __init__(self, imu: ImuSpec) -> None:
         self.imu = imu
 
-    def predict(self, was: Estimate, accel: Numbers, gyro: Numbers, dt: float) -> Estimate:
+    def predict(self, was: FilterEstimate, accel: Numbers, gyro: Numbers, dt: float) -> FilterEstimate:
         """On by `dt` (s) with what the unit read, means over that time."""
         force, rate = accel - was.accel_bias, gyro - was.gyro_bias
         middle = multiply(was.attitude, of_vector(rate * dt / 2))
@@ -105,7 +105,9 @@ class Filter:
             covariance=covariance,
         )
 
-    def correct(self, was: Estimate, missing: Numbers, seen: Numbers, deviation: Numbers) -> Estimate:
+    def correct(
+        self, was: FilterEstimate, missing: Numbers, seen: Numbers, deviation: Numbers
+    ) -> FilterEstimate:
         """With a measurement: `missing` (..., m) from what was expected, H (..., m, 15), deviations (m,)."""
         spread = was.covariance
         gain_top = spread @ np.swapaxes(seen, -1, -2)
@@ -117,7 +119,7 @@ class Filter:
         spread = spread + gain @ np.diag(deviation**2) @ np.swapaxes(gain, -1, -2)
         reset = np.broadcast_to(np.eye(15), spread.shape).copy()
         reset[..., TURN, TURN] -= skew(error[..., TURN] / 2)
-        return Estimate(
+        return FilterEstimate(
             was.position + error[..., PLACE],
             was.velocity + error[..., SPEED],
             multiply(was.attitude, of_vector(error[..., TURN])),
@@ -127,25 +129,27 @@ class Filter:
         )
 
     def place(
-        self, was: Estimate, position: Numbers, deviation: Numbers, believed: Numbers | None = None
-    ) -> Estimate:
+        self, was: FilterEstimate, position: Numbers, deviation: Numbers, believed: Numbers | None = None
+    ) -> FilterEstimate:
         """Corrected by a position (m); `believed` is what was believed when it was taken, if that is past."""
         own = was.position if believed is None else believed
         return self.correct(was, position - own, _rows(was, PLACE), deviation)
 
-    def speed(self, was: Estimate, velocity: Numbers, deviation: Numbers) -> Estimate:
+    def speed(self, was: FilterEstimate, velocity: Numbers, deviation: Numbers) -> FilterEstimate:
         """Corrected by a velocity (m/s)."""
         return self.correct(was, velocity - was.velocity, _rows(was, SPEED), deviation)
 
     def turned(
-        self, was: Estimate, attitude: Numbers, deviation: Numbers, believed: Numbers | None = None
-    ) -> Estimate:
+        self, was: FilterEstimate, attitude: Numbers, deviation: Numbers, believed: Numbers | None = None
+    ) -> FilterEstimate:
         """Corrected by an attitude, as `place`."""
         own = was.attitude if believed is None else believed
         missing = vector_of(multiply(conjugate(own), attitude))
         return self.correct(was, missing, _rows(was, TURN), deviation)
 
-    def compass(self, was: Estimate, field: Numbers, earth: Numbers, deviation: Numbers) -> Estimate:
+    def compass(
+        self, was: FilterEstimate, field: Numbers, earth: Numbers, deviation: Numbers
+    ) -> FilterEstimate:
         """Corrected by a magnetic field in the body's frame, that of the earth being known (any unit)."""
         expected = turn(conjugate(was.attitude), np.broadcast_to(earth, field.shape))
         seen = np.zeros((*field.shape[:-1], 3, 15))
@@ -153,7 +157,7 @@ class Filter:
         return self.correct(was, field - expected, seen, deviation)
 
 
-def _rows(was: Estimate, which: slice) -> Numbers:
+def _rows(was: FilterEstimate, which: slice) -> Numbers:
     """What is measured of the error where a part of the state is measured itself."""
     seen = np.zeros((*was.position.shape[:-1], 3, 15))
     seen[..., which] = np.eye(3)

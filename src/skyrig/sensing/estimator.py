@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from skyrig.sensing.eskf import Estimate, Filter
+from skyrig.sensing.eskf import ErrorStateFilter, FilterEstimate
 from skyrig.sensing.sensor import TEAM, Numbers, Reading, SensorSpec
 from skyrig.tracks import Track
 from skyrig.turns import conjugate, multiply, of_vector, vector_of
@@ -47,9 +47,9 @@ class Estimator:
 
     def __init__(self, said: Mapping[str, SensorSpec], bodies: Mapping[str, Track]) -> None:
         self._said: dict[str, Any] = dict(said)
-        self._filter = Filter(self._said["imu"])
+        self._filter = ErrorStateFilter(self._said["imu"])
         team = bodies[TEAM]
-        self.team = Estimate.begin(
+        self.team = FilterEstimate.begin(
             np.asarray(team.position), np.asarray(team.attitude), START, self._said["imu"]
         )
         self.rate = np.zeros_like(self.team.position)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Meta
 
-from skyrig.fields import Part, unit
+from skyrig.fields import SpecPart, unit
 from skyrig.tracks import Track
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Sensor:
         """Called at every tick, before `sample`, whatever the sensor's rate."""
 
 
-class SensorSpec(Part, frozen=True, kw_only=True):
+class SensorSpec(SpecPart, frozen=True, kw_only=True):
     """What `sensors:` says of a sensor; one of one's own derives from it, its fields being YAML's."""
 
     rate: Annotated[

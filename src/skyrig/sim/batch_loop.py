@@ -27,7 +27,7 @@ from skyrig.sim.log import Log
 from skyrig.sim.pilot import Autopilot, Memory, Surroundings, effort
 from skyrig.sim.plant import Effort, Plant, PlantState
 from skyrig.sim.running import ReferencePoint
-from skyrig.sim.schedule import Acts, Plan, Turn
+from skyrig.sim.schedule import Acts, PlanStep, StepPlan
 from skyrig.sim.statistics import Statistics
 from skyrig.sim.stepping import choose
 
@@ -60,7 +60,7 @@ class Ticks(eqx.Module):
     """What comes of the references; None to prepare them a stretch at a time."""
     count: Any
     """(ticks,) steps after each tick."""
-    steps: Turn
+    steps: PlanStep
     """What they are; of no length where a flight has none."""
     fresh: Any
     """Whether each is the first after the inputs changed."""
@@ -75,7 +75,7 @@ class Decided(eqx.Module):
     around: Surroundings
 
     def __call__(
-        self, plant: Plant, memory: Memory, state: PlantState, turn: Turn, going: Any, branch: Any
+        self, plant: Plant, memory: Memory, state: PlantState, turn: PlanStep, going: Any, branch: Any
     ) -> tuple[Memory, Effort]:
         """The memory as it is, and what comes of its command."""
         around = _around(self.around, turn.hold, plant.like(state).shape)
@@ -178,7 +178,7 @@ def _flown(
         numbers = None if shake is None else jnp.moveaxis(shake[:, index], 0, -1)
         memory = in_one_kernel(now.count >= 0, _decided, batch, carry, now, numbers)
         it = now.steps
-        plan = Plan(it.time, it.dt, it.hold, it.act, None, batch.acts)
+        plan = StepPlan(it.time, it.dt, it.hold, it.act, None, batch.acts)
         keep = Summed(batch.shapes, now.wanted, now.fresh, first & (index == 0))
         return drive(
             batch.plant,

@@ -18,13 +18,13 @@ from skyrig.control.stepped import Seen, Sight
 from skyrig.programs import Program, Shapes
 from skyrig.sim.carry import REAL, Carry, autopilot_of, begun, layout_of, packed, sight_of
 from skyrig.sim.chunks import Cursor
-from skyrig.sim.driver import Record, drive_packed
+from skyrig.sim.driver import StateRecord, drive_packed
 from skyrig.sim.log import LOG_FULL, OK, Log
 from skyrig.sim.packing import Packed, Packing
 from skyrig.sim.pilot import Memory, Pilot, blurred, measure, resumed
 from skyrig.sim.plant import PlantState
 from skyrig.sim.preparation import Job
-from skyrig.sim.schedule import Plan
+from skyrig.sim.schedule import StepPlan
 
 STEPS, TICKS, INTERVALS = 2048, 512, 512
 """Most steps, ticks and intervals in a chunk."""
@@ -34,7 +34,7 @@ ROOM = 128
 Numbers = npt.NDArray[Any]
 
 
-class Part(eqx.Module):
+class FlightChunk(eqx.Module):
     """A chunk of a flight: its steps, and what holds at its ticks and in its intervals, as rows."""
 
     plan: Packed
@@ -104,7 +104,7 @@ class Chunks:
         return 0.0 if self._start == 0 else float(self.job.planned.times[self._start - 1])
 
     @property
-    def latest(self) -> Record | None:
+    def latest(self) -> StateRecord | None:
         """The record's row of the last step flown; None where none is, or none is kept."""
         row = self._start - self._first - 1
         return self._row.unpack(self._table[row])[1] if 0 <= row < len(self._table) else None
@@ -144,7 +144,7 @@ class Chunks:
         while self._start < last and not self.trouble:
             self._chunk(last)
 
-    def record(self) -> Record:
+    def record(self) -> StateRecord:
         """All steps flown, rows in front."""
         return self._row.unpack(self._table[: self._start - self._first])[1]
 
@@ -187,7 +187,7 @@ class Chunks:
         rows = (part.plan.rows, part.ticks.rows, part.intervals.rows, part.head)
         return self._fly(self._constants, self._now, *rows)
 
-    def _part(self, steps: slice, ticks: slice, intervals: slice) -> Part:
+    def _part(self, steps: slice, ticks: slice, intervals: slice) -> FlightChunk:
         def cut(whole: Packed, first: int, count: int) -> Packed:
             rows = whole.rows[first : first + count]
             missing = count - len(rows)
@@ -196,7 +196,7 @@ class Chunks:
             return Packed(rows, whole.layout)
 
         fresh, count = self.fresh and self._start == self._first, steps.stop - steps.start
-        return Part(
+        return FlightChunk(
             cut(self._plan, steps.start, STEPS),
             cut(self._ticks, ticks.start, TICKS),
             cut(self._intervals, intervals.start, INTERVALS),
@@ -238,14 +238,14 @@ def _rows(tree: Any, real: Any) -> Packed:
     return Packed.of(jax.tree.map(np.asarray, tree), real, 1)
 
 
-def _fly_part(constants: Packed, carry: Packed, part: Part) -> tuple[Array, Array, Array]:
+def _fly_part(constants: Packed, carry: Packed, part: FlightChunk) -> tuple[Array, Array, Array]:
     plant, autopilot, acts = constants.tree()
     before: Carry = carry.tree()
     head = jnp.asarray(part.head).astype(jnp.int32)
     fresh, count, first_tick, first_interval = head
     time, dt, hold, act, tick = part.plan.tree()
     used = jnp.arange(dt.shape[0]) < count
-    plan = Plan(
+    plan = StepPlan(
         time,
         jnp.where(used, dt, -1.0),
         jnp.maximum(hold - first_interval, 0),

@@ -17,11 +17,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from skyrig.sim.driver import Record, drive_packed, happened, record_of, row_of
+from skyrig.sim.driver import StateRecord, drive_packed, happened, record_of, row_of
 from skyrig.sim.known import integrator
 from skyrig.sim.log import Log
 from skyrig.sim.plant import Plant, PlantState
-from skyrig.sim.schedule import Plan
+from skyrig.sim.schedule import StepPlan
 from skyrig.sim.stepping import choose
 
 
@@ -29,7 +29,7 @@ class Driven(eqx.Module):
     """A flown plan: states at the end of every step, and the events' log."""
 
     states: Any
-    record: Record
+    record: StateRecord
     log: Log
     times_shift: Float[Array, " rows"] | None
     """Zero, with the derivative of each impact's time (s)."""
@@ -40,7 +40,7 @@ class Driven(eqx.Module):
 
 
 @eqx.filter_custom_jvp
-def fly_plan(plant: Plant, state: PlantState, pilot: Any, plan: Plan, rows: Log) -> Driven:
+def fly_plan(plant: Plant, state: PlantState, pilot: Any, plan: StepPlan, rows: Log) -> Driven:
     """Fly `plan` from `state` as `pilot` says; `rows` is an empty log that gives the room for events."""
     final, memory, log, kept = drive_packed(plant, state, pilot, plan, rows)
     states, record = kept.tree()
@@ -66,7 +66,7 @@ def _fly_plan_jvp(primals, tangents):
     return flown, Driven(states, record, nothing, shift, memory, final)
 
 
-class Segments(eqx.Module):
+class CutSteps(eqx.Module):
     """Steps cut at events, in order."""
 
     start: Array
@@ -78,7 +78,7 @@ class Segments(eqx.Module):
     """Row of the log at the end of a segment, or -1."""
 
 
-def _segments(plan: Plan, log: Log) -> tuple[Segments, Array]:
+def _segments(plan: StepPlan, log: Log) -> tuple[CutSteps, Array]:
     """All segments of a flown plan, and for each step the segment that ends it."""
     steps, room = plan.dt.shape[0], log.step.shape[0]
     used = jnp.arange(room) < log.count
@@ -98,7 +98,7 @@ def _segments(plan: Plan, log: Log) -> tuple[Segments, Array]:
         .at[jnp.where(order >= room, order - room, steps)]
         .set(jnp.arange(order.shape[0]), mode="drop")
     )
-    return Segments(start, end - start, jnp.minimum(number, steps - 1), first & (number < steps), event), last
+    return CutSteps(start, end - start, jnp.minimum(number, steps - 1), first & (number < steps), event), last
 
 
 def _cond(flag: Any, change: Any, carry: Any) -> Any:
@@ -106,14 +106,14 @@ def _cond(flag: Any, change: Any, carry: Any) -> Any:
     return jax.lax.cond(flag, change, lambda same: same, carry)
 
 
-def _retrace(plant: Plant, state: PlantState, pilot: Any, plan: Plan, log: Log):
+def _retrace(plant: Plant, state: PlantState, pilot: Any, plan: StepPlan, log: Log):
     """The flown plan again, along its segments."""
     pilot = pilot.ready(plant.like(state).dtype)
     segments, last = _segments(plan, log)
     integrate = integrator(plant.integrator)
 
     @jax.checkpoint
-    def one(carry, segment: Segments):
+    def one(carry, segment: CutSteps):
         state, memory, late = carry
         turn = plan.at(segment.step)
         t, dt = turn.time, turn.dt

@@ -1,7 +1,7 @@
 """The loop: sense, estimate, decide, actuate, step. Every flight there is goes round in it.
 
 Who decides is a pilot, what the steps are says a plan, and what is kept of them is up to a reducer: all of
-them (`Table`), sums of them (`skyrig.sim.batch_loop.Summed`), or nothing. Single flights, roll-outs,
+them (`StepTable`), sums of them (`skyrig.sim.batch_loop.Summed`), or nothing. Single flights, roll-outs,
 batches, sessions, the studio and environments differ in these three and in nothing else.
 """
 
@@ -21,7 +21,7 @@ from skyrig.rigs.bodies import Bodies
 from skyrig.sim.log import Log
 from skyrig.sim.packing import Packed, Packing
 from skyrig.sim.plant import Effort, Plant, PlantState
-from skyrig.sim.schedule import Acts, Plan, Turn
+from skyrig.sim.schedule import Acts, PlanStep, StepPlan
 from skyrig.sim.stepping import choose, step, when
 
 
@@ -41,7 +41,7 @@ class Stepped(NamedTuple):
 
     number: Array
     """In the plan."""
-    turn: Turn
+    turn: PlanStep
     """What the plan said of it."""
     acts: Acts | None
     """What may have happened at its start."""
@@ -116,7 +116,7 @@ class Steady(eqx.Module):
     effort: Effort
 
     def __call__(
-        self, plant: Plant, memory: Any, state: PlantState, turn: Turn, going: Any, branch: Any
+        self, plant: Plant, memory: Any, state: PlantState, turn: PlanStep, going: Any, branch: Any
     ) -> tuple[Any, Effort]:
         """Memory to carry on with and the effort to hold.
 
@@ -132,23 +132,23 @@ class Steady(eqx.Module):
         return memory, self.effort
 
 
-class Held(eqx.Module):
+class HeldEfforts(eqx.Module):
     """A pilot that holds efforts by a table: row `turn.hold` of `efforts`, intervals last."""
 
     efforts: Effort
     table: Packed | None = None
 
-    def ready(self, real: Any) -> Held:
+    def ready(self, real: Any) -> HeldEfforts:
         """This pilot, prepared for many steps in numbers of dtype `real`."""
         by_interval = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, -1, 0), self.efforts)
-        return Held(self.efforts, Packed.of(by_interval, real, 1))
+        return HeldEfforts(self.efforts, Packed.of(by_interval, real, 1))
 
     def start(self, plant: Plant, state: PlantState) -> Any:
         """The memory to begin with."""
         return None
 
     def __call__(
-        self, plant: Plant, memory: Any, state: PlantState, turn: Turn, going: Any, branch: Any
+        self, plant: Plant, memory: Any, state: PlantState, turn: PlanStep, going: Any, branch: Any
     ) -> tuple[Any, Effort]:
         """As `Steady`'s."""
         return memory, self.held(memory, turn.hold)
@@ -163,7 +163,7 @@ class Held(eqx.Module):
         return None
 
 
-class Record(eqx.Module):
+class StateRecord(eqx.Module):
     """What is kept of a state, with steps in front."""
 
     bodies: dict[str, Bodies]
@@ -178,14 +178,14 @@ class Record(eqx.Module):
     """What the pilot wants kept."""
 
 
-def record_of(plant: Plant, t: Any, state: PlantState, effort: Effort, pilot: Any = None) -> Record:
+def record_of(plant: Plant, t: Any, state: PlantState, effort: Effort, pilot: Any = None) -> StateRecord:
     """What is kept of a state at `t` (s)."""
     loads = plant.loads(t, state, effort)
     signals = plant.signals(t, state, effort, loads)
-    return Record(plant.bodies(state), signals, loads.thrust, loads.moment, pilot)
+    return StateRecord(plant.bodies(state), signals, loads.thrust, loads.moment, pilot)
 
 
-class Table(Nothing):
+class StepTable(Nothing):
     """The reducer that keeps (state, record) of every step as a row of a table; of one flight."""
 
     packing: Packing = eqx.field(static=True)
@@ -200,7 +200,7 @@ class Table(Nothing):
         return jax.lax.dynamic_update_index_in_dim(kept, row, number, 0), log
 
 
-def first_row(plant: Plant, state: PlantState, pilot: Any, states: bool = True) -> tuple[Any, Record]:
+def first_row(plant: Plant, state: PlantState, pilot: Any, states: bool = True) -> tuple[Any, StateRecord]:
     """What a row of `drive_packed`'s table holds, at a flight's start; see `record_packing`."""
     pilot = pilot.ready(plant.like(state).dtype)
     memory = pilot.start(plant, state)
@@ -217,7 +217,7 @@ def record_packing(plant: Plant, state: PlantState, pilot: Any) -> Packing:
 
 
 def drive_packed(
-    plant: Plant, state: PlantState, pilot: Any, plan: Plan, rows: Log, states: bool = True
+    plant: Plant, state: PlantState, pilot: Any, plan: StepPlan, rows: Log, states: bool = True
 ) -> tuple[PlantState, Any, Log, Packed]:
     """Fly all of `plan`: final state, memory, log, and (state, record) of every step.
 
@@ -231,5 +231,5 @@ def drive_packed(
     # what pads a plan stands at its end, and is not driven through
     count = jnp.sum(plan.dt >= 0)
     begin = LoopState(state, pilot.start(plant, state), rows, blank)
-    end = drive(plant, pilot, plan, begin, Table(packing, states), count)
+    end = drive(plant, pilot, plan, begin, StepTable(packing, states), count)
     return end.state, end.memory, end.log, Packed(end.kept, packing)

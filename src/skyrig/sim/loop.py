@@ -18,7 +18,7 @@ from skyrig.control.stepped import answer, looks
 from skyrig.elements import Element
 from skyrig.planning import Reference
 from skyrig.sim.chunked import Chunks
-from skyrig.sim.driver import Record
+from skyrig.sim.driver import StateRecord
 from skyrig.sim.events import raise_troubles
 from skyrig.sim.log import Log
 from skyrig.sim.pilot import Noise
@@ -192,14 +192,14 @@ def flown_so_far(*legs: Chunks | Stepper) -> ClosedLoop:
     )
 
 
-def _record_of(legs: Sequence[Chunks | Stepper]) -> Record:
+def _record_of(legs: Sequence[Chunks | Stepper]) -> StateRecord:
     """The record of all legs; what a controller says of itself is not known where another flew."""
     records = [leg.record() for leg in legs]
     if len(records) == 1:
         return records[0]
     known = {name: value for it in records for name, value in it.pilot[-1].items()}
 
-    def completed(record: Record) -> Record:
+    def completed(record: StateRecord) -> StateRecord:
         rows = len(record.thrust)
         missing = {
             name: np.full((rows, *value.shape[1:]), False if value.dtype == bool else np.nan)

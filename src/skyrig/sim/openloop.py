@@ -21,12 +21,20 @@ from skyrig.errors import InputError
 from skyrig.programs import Program
 from skyrig.rigs.protocol import Wrench
 from skyrig.sim.derivative import fly_plan
-from skyrig.sim.driver import Held, Record, drive_packed, happened, record_of, record_packing, row_of
+from skyrig.sim.driver import (
+    HeldEfforts,
+    StateRecord,
+    drive_packed,
+    happened,
+    record_of,
+    record_packing,
+    row_of,
+)
 from skyrig.sim.events import Event, raise_troubles
 from skyrig.sim.log import Log
 from skyrig.sim.plant import Effort, Plant, PlantState
 from skyrig.sim.recorded import Reals, Recorded, events_of, tracks
-from skyrig.sim.schedule import STEP, Cut, Plan, Poke, bucket, schedule
+from skyrig.sim.schedule import STEP, Cut, Poke, StepPlan, bucket, schedule
 from skyrig.sim.stepping import choose
 from skyrig.sim.stepping import step as one_step
 
@@ -112,7 +120,7 @@ def rollout(
     )
     begin = plant.start(state)
     planned = schedule(rig, grid, step, happenings, dtype)
-    pilot = Held(Effort(**held))
+    pilot = HeldEfforts(Effort(**held))
     states, kept, log, shift = _flown(plant, begin, pilot, planned.plan, max_events)
     unknown = traced(*jax.tree.leaves((kept, log)))
     count = len(planned.times)
@@ -176,7 +184,7 @@ def _pushes(
     return Pushes(as_jax(np.concatenate([since, late]).astype(dtype)), wrenches)
 
 
-def _fly_plan(plant: Plant, state: PlantState, pilot: Held, plan: Plan, room: Log):
+def _fly_plan(plant: Plant, state: PlantState, pilot: HeldEfforts, plan: StepPlan, room: Log):
     _, _, log, kept = drive_packed(plant, state, pilot, plan, room)
     return log, kept.rows
 
@@ -185,14 +193,14 @@ _fly = Program(_fly_plan, lambda plant, state, pilot, plan, room: (room, 0))
 
 
 @eqx.filter_jit
-def _fly_traced(plant: Plant, state: PlantState, pilot: Held, plan: Plan, room: Log):
+def _fly_traced(plant: Plant, state: PlantState, pilot: HeldEfforts, plan: StepPlan, room: Log):
     flown = fly_plan(plant, state, pilot, plan, room)
     return flown.states, flown.record, flown.log, flown.times_shift
 
 
 def _flown(
-    plant: Plant, state: PlantState, pilot: Held, plan: Plan, max_events: int
-) -> tuple[Any, Record, Log, Any]:
+    plant: Plant, state: PlantState, pilot: HeldEfforts, plan: StepPlan, max_events: int
+) -> tuple[Any, StateRecord, Log, Any]:
     """States and record of every step, log, and shifts of the impacts' times: in NumPy where all is known."""
     if traced(*jax.tree.leaves((plant, state, pilot, plan))):
         return _fly_traced(plant, state, pilot, plan, Log.empty(plant, state, max_events))
@@ -203,8 +211,14 @@ def _flown(
 
 
 def _reported(
-    plant: Plant, pilot: Held, plan: Plan, states: Any, record: Record, ends: np.ndarray, asked: np.ndarray
-) -> Record:
+    plant: Plant,
+    pilot: HeldEfforts,
+    plan: StepPlan,
+    states: Any,
+    record: StateRecord,
+    ends: np.ndarray,
+    asked: np.ndarray,
+) -> StateRecord:
     """The record at the asked times: at step ends as flown, in between by a side step from the last end."""
     near = 1e-9
     if np.any(asked < ends[0] - near) or np.any(asked > ends[-1] + near):
@@ -230,7 +244,9 @@ def _reported(
 
 
 @eqx.filter_jit
-def _side_steps(plant: Plant, states: Any, pilot: Held, plan: Plan, index: Array, dt: Array) -> Record:
+def _side_steps(
+    plant: Plant, states: Any, pilot: HeldEfforts, plan: StepPlan, index: Array, dt: Array
+) -> StateRecord:
     """Records a little after the ends of the steps `index`, each flown apart."""
     pilot = pilot.ready(plan.dt.dtype)
 

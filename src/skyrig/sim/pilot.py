@@ -16,7 +16,7 @@ from skyrig.control.interface import Command, Controller, Measurement, Noise
 from skyrig.rigs.bodies import Bodies
 from skyrig.sim.packing import Packed
 from skyrig.sim.plant import Effort, Plant, PlantState
-from skyrig.sim.schedule import Turn
+from skyrig.sim.schedule import PlanStep
 from skyrig.sim.stepping import choose
 
 
@@ -192,7 +192,7 @@ class Pilot(Autopilot):
         return Packed.of(self.begin(plant, state), plant.like(state).dtype)
 
     def __call__(
-        self, plant: Plant, memory: Packed, state: PlantState, turn: Turn, going: Any, branch: Any
+        self, plant: Plant, memory: Packed, state: PlantState, turn: PlanStep, going: Any, branch: Any
     ) -> tuple[Packed, Effort]:
         """The effort of the coming step, the controller's command renewed where one of its ticks falls."""
         assert self.ticks is not None and self.intervals is not None

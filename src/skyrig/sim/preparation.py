@@ -16,7 +16,7 @@ from skyrig.algebra import as_jax, traced
 from skyrig.control.actuators import Actuators
 from skyrig.control.held import HeldCommands
 from skyrig.control.interface import Controller, target_tables
-from skyrig.control.stepped import Told
+from skyrig.control.stepped import PassedOn
 from skyrig.elements import Element, Pushes
 from skyrig.errors import InputError
 from skyrig.planning import Reference
@@ -131,7 +131,7 @@ def prepare(
             controller if isinstance(controller, Controller) else Controller(), wanted, each
         )
     pilot = Pilot(
-        controller=of_arrays(controller) if isinstance(controller, Controller) else Told(),
+        controller=of_arrays(controller) if isinstance(controller, Controller) else PassedOn(),
         actuators=actuators,
         target=target,
         times=ticks,

@@ -49,7 +49,7 @@ class Cut:
     """Where along an elastic cable, from 0 at the hook to 1 at the payload."""
 
 
-class Turn(NamedTuple):
+class PlanStep(NamedTuple):
     """One step of a plan."""
 
     time: Any
@@ -64,7 +64,7 @@ class Turn(NamedTuple):
     """Which of the controller's ticks it begins with, or -1."""
 
 
-class Plan(eqx.Module):
+class StepPlan(eqx.Module):
     """A flight's steps, in NumPy until they are flown; padding steps have a negative length.
 
     In a batch flights (or 1) come last.
@@ -81,10 +81,10 @@ class Plan(eqx.Module):
     """Which of the controller's ticks the step begins with, or -1; None where nobody asks."""
     acts: Acts
 
-    def at(self, index: Any) -> Turn:
+    def at(self, index: Any) -> PlanStep:
         """One of its steps."""
         columns = (self.time, self.dt, self.hold, self.act, self.tick)
-        return Turn(*(None if column is None else column[index] for column in columns))
+        return PlanStep(*(None if column is None else column[index] for column in columns))
 
 
 class Even(eqx.Module):
@@ -96,9 +96,9 @@ class Even(eqx.Module):
     """Number of the first, counted from the flight's start."""
     acts: None = None
 
-    def at(self, index: Any) -> Turn:
+    def at(self, index: Any) -> PlanStep:
         """One of its steps."""
-        return Turn((self.first + index) * self.dt, self.dt)
+        return PlanStep((self.first + index) * self.dt, self.dt)
 
 
 class Acts(eqx.Module):
@@ -150,7 +150,7 @@ class Acts(eqx.Module):
 class Schedule:
     """A plan with what the host remembers of it."""
 
-    plan: Plan
+    plan: StepPlan
     times: np.ndarray
     """(steps,) time at the end of each step (s), without padding; the first step has no length."""
     happenings: tuple[Poke | Cut, ...]
@@ -199,7 +199,7 @@ def schedule(
     for happening in happenings:
         acts.put(rows.index(int(np.argmin(np.abs(times - happening.time)))), happening, rig)
     starts = np.concatenate([times[:1], times[:-1], np.full(pad, times[-1])])
-    plan = Plan(
+    plan = StepPlan(
         time=starts.astype(dtype),
         dt=np.concatenate([[0.0], lengths, -np.ones(pad)]).astype(dtype),
         hold=np.concatenate([[0], hold, np.zeros(pad)]).astype(np.int32),

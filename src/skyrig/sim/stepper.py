@@ -22,14 +22,14 @@ from skyrig.control.interface import Target
 from skyrig.control.stepped import Given, Seen
 from skyrig.programs import Program
 from skyrig.sim.carry import REAL, Carry, Constants, autopilot_of, begun, packed, shapes_of, sight_of
-from skyrig.sim.driver import Record, drive_packed
+from skyrig.sim.driver import StateRecord, drive_packed
 from skyrig.sim.kernel import in_one_kernel
 from skyrig.sim.log import LOG_FULL, NOT_FINITE, OK, Log
 from skyrig.sim.packing import Packed, Packing
 from skyrig.sim.pilot import Autopilot, Memory, Pilot, Surroundings, blurred, measure, resumed
 from skyrig.sim.plant import PlantState
 from skyrig.sim.preparation import Job
-from skyrig.sim.schedule import Plan
+from skyrig.sim.schedule import StepPlan
 
 ROOM = 16
 """Room for events in a stretch; one with more is flown again in halves."""
@@ -134,7 +134,7 @@ class Stepper:
         return self._sight(self._numbers)
 
     @property
-    def latest(self) -> Record | None:
+    def latest(self) -> StateRecord | None:
         """The record's row of the last step flown; None where none is, or none is kept."""
         return self._row.unpack(self.tables[-1][-self._row.width :])[1] if self.tables else None
 
@@ -180,7 +180,7 @@ class Stepper:
             self._halves(first, last, target, self._room)
         self.tick += 1
 
-    def record(self) -> Record:
+    def record(self) -> StateRecord:
         """All steps flown, rows in front."""
         rows = np.concatenate(self.tables).reshape(-1, self._row.width)
         return self._row.unpack(rows.astype(self._row.real, copy=False))[1]
@@ -246,7 +246,7 @@ def _flown(constants: Constants, carry: Carry, stretch: Stretch, target: Target)
     memory = Packed.of(carry.memory, plant.like(state).dtype)
     pilot = resumed(stretch.fresh, memory, pilot, plant, state)
     steps = jnp.arange(stretch.dt.shape[0], dtype=jnp.int32)
-    plan = Plan(stretch.time, stretch.dt, steps, stretch.act, stretch.tick, acts)
+    plan = StepPlan(stretch.time, stretch.dt, steps, stretch.act, stretch.tick, acts)
     room = Log.empty(plant, state, stretch.room, sides=True)
     final, memory, log, kept = drive_packed(plant, state, pilot, plan, room, states=False)
     seen = blurred(measure(plant.rig, final.rig), autopilot.noise, stretch.next_shake)

@@ -138,7 +138,7 @@ def step(
         )
 
         def handle(progress: Progress) -> Progress:
-            found = Found(active, due, fired, dip, trial, peak, end, first, last)
+            found = RejectedStep(active, due, fired, dip, trial, peak, end, first, last)
             return _handle(plant, t, effort, dt, index, progress, found)
 
         return when(jnp.any(active & ~accepted), handle, progress)
@@ -166,7 +166,7 @@ def _too_fast(plant: Plant, end: PlantState, dt: Array, failed: Array | None) ->
     return turned if failed is None else turned | failed
 
 
-class Found(NamedTuple):
+class RejectedStep(NamedTuple):
     """What a try that was not accepted showed."""
 
     active: Array
@@ -181,7 +181,13 @@ class Found(NamedTuple):
 
 
 def _handle(
-    plant: Plant, t: ArrayLike, effort: Effort, dt: Array, index: ArrayLike, progress: Progress, found: Found
+    plant: Plant,
+    t: ArrayLike,
+    effort: Effort,
+    dt: Array,
+    index: ArrayLike,
+    progress: Progress,
+    found: RejectedStep,
 ) -> Progress:
     """The rare turns of a step: narrow the bracket, or reset, or look closer at a graze."""
     bracket = progress.bracket

@@ -25,7 +25,7 @@ from skyrig.sim.log import Log
 from skyrig.sim.pilot import Pilot
 from skyrig.sim.plant import Plant, PlantState
 from skyrig.sim.preparation import prepare
-from skyrig.sim.schedule import Plan
+from skyrig.sim.schedule import StepPlan
 
 ROOM = 32
 """Room for events in a differentiated flight."""
@@ -40,7 +40,7 @@ class Tracking(eqx.Module):
     state: PlantState
     """Where it starts."""
     pilot: Pilot
-    plan: Plan
+    plan: StepPlan
     wanted_position: Float[Array, "steps 3"]
     """Of the payload at the end of every step (m)."""
     wanted_attitude: Float[Array, "steps 4"]

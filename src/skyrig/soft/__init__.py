@@ -13,13 +13,13 @@ from skyrig.soft.design import FingerDesign
 from skyrig.soft.shapes import KINDS
 
 if TYPE_CHECKING:
-    from skyrig.soft.equilibrium import Equilibrium
+    from skyrig.soft.equilibrium import FingerEquilibrium
     from skyrig.soft.gripper import Gripper, fingertips, shape
     from skyrig.soft.inverse import COSTS, Reached, lengths_for, reach
     from skyrig.soft.mesh import Finger, finger
 
 _HOMES = {
-    "Equilibrium": "equilibrium",
+    "FingerEquilibrium": "equilibrium",
     **dict.fromkeys(("Finger", "finger"), "mesh"),
     **dict.fromkeys(("Gripper", "fingertips", "shape"), "gripper"),
     **dict.fromkeys(("COSTS", "Reached", "lengths_for", "reach"), "inverse"),
@@ -28,7 +28,7 @@ _HOMES = {
 __all__ = [
     "COSTS",
     "KINDS",
-    "Equilibrium",
+    "FingerEquilibrium",
     "Finger",
     "FingerDesign",
     "Gripper",

@@ -26,7 +26,7 @@ LEAP = 0.02
 """How far a Newton turn moves any node, at most (m)."""
 
 
-class Equilibrium(NamedTuple):
+class FingerEquilibrium(NamedTuple):
     """A finger at rest."""
 
     blocks: Float[Array, "*fingers blocks own 3"]
@@ -129,7 +129,7 @@ class _Search(NamedTuple):
     turns: Array
 
 
-def _settled(finger: Finger, start: Equilibrium, lengths: Array, gravity: Array) -> Equilibrium:
+def _settled(finger: Finger, start: FingerEquilibrium, lengths: Array, gravity: Array) -> FingerEquilibrium:
     """The equilibrium of one finger, its tendons pulled bit by bit from where they are in `start`."""
     lengths = jnp.asarray(lengths)
 
@@ -152,7 +152,7 @@ def _settled(finger: Finger, start: Equilibrium, lengths: Array, gravity: Array)
     none = jnp.zeros_like(least)
     begin = _Search(start.blocks, first, least, none, jnp.sqrt((slope * slope).sum()), jnp.zeros((), int))
     end = jax.lax.while_loop(unfinished, advance, begin)
-    return Equilibrium(end.blocks, end.lengths, end.residual, end.turns)
+    return FingerEquilibrium(end.blocks, end.lengths, end.residual, end.turns)
 
 
 def _turn(finger: Finger, gravity: Array, it: _Search, arrived: Array, pulled: Any) -> _Search:
@@ -187,19 +187,19 @@ def _turn(finger: Finger, gravity: Array, it: _Search, arrived: Array, pulled: A
     return _Search(blocks, lengths, reached, shift, jnp.sqrt((left * left).sum()), it.turns + 1)
 
 
-def at_rest(finger: Finger, fingers: int) -> Equilibrium:
+def at_rest(finger: Finger, fingers: int) -> FingerEquilibrium:
     """Fingers on which nothing acts, their tendons just straight: where searches start."""
     blocks = jnp.broadcast_to(rest_blocks(finger), (fingers, *rest_blocks(finger).shape))
     lengths = jnp.broadcast_to(finger.length, (fingers, finger.tendons))
-    return Equilibrium(blocks, lengths, jnp.zeros(fingers), jnp.zeros(fingers, int))
+    return FingerEquilibrium(blocks, lengths, jnp.zeros(fingers), jnp.zeros(fingers, int))
 
 
 def equilibrium(
     finger: Finger,
     lengths: Float[Array, "fingers tendons"],
     gravity: Float[Array, "fingers 3"],
-    start: Equilibrium | None = None,
-) -> Equilibrium:
+    start: FingerEquilibrium | None = None,
+) -> FingerEquilibrium:
     """Where fingers come to rest.
 
     Args:
@@ -212,14 +212,14 @@ def equilibrium(
     return jax.vmap(partial(_settled, finger))(begin, lengths, gravity)
 
 
-def polished(finger: Finger, found: Equilibrium, lengths: Array, gravity: Array) -> Array:
+def polished(finger: Finger, found: FingerEquilibrium, lengths: Array, gravity: Array) -> Array:
     """The blocks of equilibria again, by one more Newton turn that can be differentiated.
 
     The turn is exact at an equilibrium, and its derivative is that of the equilibrium itself, by the
     tendons' lengths (eq. 16), gravity or any number of the finger.
     """
 
-    def one(at: Equilibrium, own: Array, down: Array) -> Array:
+    def one(at: FingerEquilibrium, own: Array, down: Array) -> Array:
         still = jax.lax.stop_gradient((finger, at.blocks, own))
         hessian = linearise(*still, jnp.zeros_like(own[0]))
         slope = total_slope(finger, still[1], own, down)
@@ -233,10 +233,10 @@ def tips(finger: Finger, blocks: Float[Array, "*fingers blocks own 3"]) -> Float
     return jnp.einsum("a,...ai->...i", finger.tip, blocks[..., -1, finger.between :, :])
 
 
-def tip_jacobian(finger: Finger, found: Equilibrium) -> Float[Array, "fingers 3 tendons"]:
+def tip_jacobian(finger: Finger, found: FingerEquilibrium) -> Float[Array, "fingers 3 tendons"]:
     """How fingertips move with the lengths of the tendons (eq. 16), 1."""
 
-    def one(at: Equilibrium) -> Array:
+    def one(at: FingerEquilibrium) -> Array:
         hessian = linearise(finger, at.blocks, at.lengths, jnp.zeros_like(at.residual))
         moved = 2 * finger.tendon_stiffness * answer(hessian, hessian.columns)
         last = moved[-1].reshape(-1, 3, finger.tendons)[finger.between :]

@@ -14,7 +14,7 @@ from skyrig import checks
 from skyrig.algebra import as_jax, rotation_matrix
 from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
-from skyrig.soft.equilibrium import Equilibrium, equilibrium, polished, tips
+from skyrig.soft.equilibrium import FingerEquilibrium, equilibrium, polished, tips
 from skyrig.soft.mesh import Finger, FingerDesign, finger
 
 SHORTEST, LONGEST = 2 / 3, 19 / 18
@@ -112,7 +112,7 @@ def in_body(gripper: Gripper, points: Float[Array, "fingers ... 3"]) -> Float[Ar
     return place + jnp.einsum("fij,f...j->f...i", gripper.turn, points)
 
 
-def shape(gripper: Gripper, lengths: Any, attitude: Any = LEVEL) -> Equilibrium:
+def shape(gripper: Gripper, lengths: Any, attitude: Any = LEVEL) -> FingerEquilibrium:
     """Where the fingers' nodes come to rest, in their own frames (eq. 10).
 
     Args:
@@ -149,7 +149,7 @@ def _checked(gripper: Gripper, lengths: Any, attitude: Any) -> tuple[Array, Arra
 
 
 @eqx.filter_jit
-def _shape(gripper: Gripper, lengths: Array, rotation: Array) -> Equilibrium:
+def _shape(gripper: Gripper, lengths: Array, rotation: Array) -> FingerEquilibrium:
     return equilibrium(gripper.finger, each_tendon(lengths), felt(gripper, rotation))
 
 

@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int
 from skyrig import checks
 from skyrig.algebra import rotation_matrix
 from skyrig.soft.energy import tendons
-from skyrig.soft.equilibrium import PULL, Equilibrium, equilibrium, tip_jacobian, tips
+from skyrig.soft.equilibrium import PULL, FingerEquilibrium, equilibrium, tip_jacobian, tips
 from skyrig.soft.gripper import LEVEL, Gripper, each_tendon, felt, in_body
 from skyrig.soft.stack import stacked
 
@@ -64,7 +64,7 @@ class Reached(NamedTuple):
 
 class _Search(NamedTuple):
     lengths: Array
-    at: Equilibrium
+    at: FingerEquilibrium
     place: Array
     cost: Array
     radius: Array
@@ -112,7 +112,7 @@ def _search(
 ) -> Reached:
     down = felt(gripper, rotation)
 
-    def settled(lengths: Array, before: Equilibrium | None) -> tuple[Equilibrium, Array]:
+    def settled(lengths: Array, before: FingerEquilibrium | None) -> tuple[FingerEquilibrium, Array]:
         at = equilibrium(gripper.finger, each_tendon(lengths), down, before)
         return at, in_body(gripper, tips(gripper.finger, at.blocks))
 

@@ -64,7 +64,7 @@ class Rod(NamedTuple):
     """kg m^2."""
 
 
-class Nodes(NamedTuple):
+class RodNodes(NamedTuple):
     """Of fingers: where nodes are, how they move, or what acts on them."""
 
     place: Float[Array, "3 nodes fingers *batch"]
@@ -128,7 +128,7 @@ def _stress(finger: Finger, stretch: float) -> Array:
     return mu * (stretch - across / stretch)
 
 
-def strains(it: Rod, at: Nodes) -> Strains:
+def strains(it: Rod, at: RodNodes) -> Strains:
     """How much everything is stretched."""
     slope, inner, aside = (jnp.diff(leaf, axis=1) / it.segment for leaf in at)
     mean_inner, mean_aside = ((leaf[:, 1:] + leaf[:, :-1]) / 2 for leaf in at[1:])
@@ -147,8 +147,8 @@ def strains(it: Rod, at: Nodes) -> Strains:
 
 
 def forces(
-    it: Rod, at: Nodes, drift: Nodes, lengths: Float[Array, "tendons fingers *batch"]
-) -> tuple[Nodes, Array]:
+    it: Rod, at: RodNodes, drift: RodNodes, lengths: Float[Array, "tendons fingers *batch"]
+) -> tuple[RodNodes, Array]:
     """On the nodes, from material and tendons (N; N m a unit of a director), and the tendons' pulls (N)."""
     now, rate = jax.jvp(lambda nodes: strains(it, nodes), (at,), (drift,))
     _, back = jax.vjp(lambda nodes: strains(it, nodes), at)
@@ -171,7 +171,7 @@ def _power(coefficients: Array, strain: Array) -> Array:
     return found
 
 
-def stored(it: Rod, at: Nodes, lengths: Array) -> Float[Array, "*batch"]:
+def stored(it: Rod, at: RodNodes, lengths: Array) -> Float[Array, "*batch"]:
     """Energy of material and tendons (J)."""
     now = strains(it, at)
     fibre = sum(c * now.fibre ** (k + 2) / (k + 2) for k, c in enumerate(it.stress))
@@ -223,16 +223,16 @@ def stable(square: Any, rate: Any) -> Array:
     return 2 / own * (jnp.sqrt(1 + share * share) - share)
 
 
-def straight(it: Rod, place: Array, turn: Array, slices: int) -> Nodes:
+def straight(it: Rod, place: Array, turn: Array, slices: int) -> RodNodes:
     """Nodes of straight fingers from their bases (3, fingers, *batch) and frames (3, 3, fingers, *batch)."""
     along = jnp.arange(slices + 1).reshape((-1,) + (1,) * (place.ndim - 1)) * it.segment
     shape = (3, slices + 1, *place.shape[1:])
     directors = (jnp.broadcast_to(turn[:, k, None], shape) for k in range(2))
-    return Nodes(place[:, None] + along * turn[:, 2, None], *directors)
+    return RodNodes(place[:, None] + along * turn[:, 2, None], *directors)
 
 
 @jax.jit
-def settled(it: Rod, at: Nodes, lengths: Array, gravity: Array, lasts: Any = 3.0) -> Nodes:
+def settled(it: Rod, at: RodNodes, lengths: Array, gravity: Array, lasts: Any = 3.0) -> RodNodes:
     """Where fingers on a still base come to rest: tendons are pulled for half of a while (s), then held."""
     step = longest(it)
     mass, inertia = masses(it, at.place.shape[1])
@@ -240,11 +240,11 @@ def settled(it: Rod, at: Nodes, lengths: Array, gravity: Array, lasts: Any = 3.0
     count = jnp.ceil(lasts / step).astype(int)
     begin = strains(it, at).tendon
 
-    def one(k: Any, pair: tuple[Nodes, Nodes]) -> tuple[Nodes, Nodes]:
+    def one(k: Any, pair: tuple[RodNodes, RodNodes]) -> tuple[RodNodes, RodNodes]:
         at, drift = pair
         pulled = begin + jnp.minimum(2 * k / count, 1.0) * (lengths - begin)
         force, _ = forces(it, at, drift, pulled)
-        pushed = Nodes(force.place[:, 1:] / mass + gravity, *(leaf[:, 1:] / inertia for leaf in force[1:]))
+        pushed = RodNodes(force.place[:, 1:] / mass + gravity, *(leaf[:, 1:] / inertia for leaf in force[1:]))
         drift = jax.tree.map(lambda v, a: v.at[:, 1:].add(step * a), drift, pushed)
         return jax.tree.map(lambda x, v: x + step * v, at, drift), drift
 

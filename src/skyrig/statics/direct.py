@@ -21,7 +21,7 @@ from skyrig.checks import Numbers
 from skyrig.errors import InputError
 from skyrig.statics.certificate import lowest
 from skyrig.statics.configuration import Configuration
-from skyrig.statics.newton import Found, Indices, solve
+from skyrig.statics.newton import Indices, SearchEnds, solve
 from skyrig.statics.stability import Stability, stability
 from skyrig.statics.team import Given, Pose, Team
 from skyrig.turns import between
@@ -116,7 +116,7 @@ def check_reach(team: Team, hooks: Numbers) -> None:
                 )
 
 
-def kept(team: Team, hooks: Numbers, which: Indices, ways: Found) -> list[Equilibrium]:
+def kept(team: Team, hooks: Numbers, which: Indices, ways: SearchEnds) -> list[Equilibrium]:
     """Those solutions in which the chosen cables pull and the others are within their lengths."""
     good: list[Equilibrium] = []
     span = hooks - team.points(Pose(ways.position, ways.attitude))

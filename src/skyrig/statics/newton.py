@@ -26,7 +26,7 @@ Indices = npt.NDArray[np.intp]
 """Which cables."""
 
 
-class Found(NamedTuple):
+class SearchEnds(NamedTuple):
     """Where the searches ended."""
 
     position: Numbers
@@ -46,7 +46,7 @@ def solve(
     starts: int,
     rng: np.random.Generator,
     begin: Pose | None = None,
-) -> Found:
+) -> SearchEnds:
     """Equilibria with the cables `which` at their lengths, by Levenberg's damping of Newton's steps.
 
     Args:
@@ -78,7 +78,7 @@ def solve(
         on = on[(size[on] > (0.1 * SOLVED) ** 2) & (damping[on] < STUCK)]
         if not len(on):
             break
-    return Found(position, attitude, tension, np.sqrt(size) < SOLVED)
+    return SearchEnds(position, attitude, tension, np.sqrt(size) < SOLVED)
 
 
 def _begin(

@@ -91,7 +91,7 @@ def apart(first: Stop, last: Stop) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
+class PathRules:
     """What states must keep to on the way."""
 
     grasp: Grasp
@@ -174,7 +174,7 @@ def plan(
         raise InputError("poses must name at least one pose.")
     grasp = Grasp(team)
     kept = (limits or Limits()).filled(team)
-    course = Course(grasp, kept, np.array(obstacles, dtype=float).reshape(-1, 4))
+    course = PathRules(grasp, kept, np.array(obstacles, dtype=float).reshape(-1, 4))
     rng = np.random.default_rng(seed)
     stops: list[Stop] = []
     rests: list[int] = []
@@ -194,7 +194,7 @@ def plan(
     return Path(grasp, tuple(stops), tuple(rests))
 
 
-def _best(course: Course, pose: Pose, k: int, criterion: str, seed: int) -> Stop:
+def _best(course: PathRules, pose: Pose, k: int, criterion: str, seed: int) -> Stop:
     """The state of a pose that is best by a criterion."""
     try:
         stop = course.grasp.stop(inverse(course.grasp.team, pose, criterion, course.limits, seed))

@@ -21,7 +21,7 @@ from skyrig.statics.team import Given, Pose, Team
 from skyrig.turns import cross, turn
 
 
-class Frame(NamedTuple):
+class PaperFrame(NamedTuple):
     """The paper's frame B at a pose, and what the cables must hold in it."""
 
     axes: Numbers
@@ -48,7 +48,7 @@ def upward(second: float, third: Numbers, pull: Numbers, moment: Numbers) -> Num
     return np.stack([pull[2] - t2 - t3, t2, t3])
 
 
-def frame(team: Team, pose: Pose) -> Frame:
+def frame(team: Team, pose: Pose) -> PaperFrame:
     """The frame B of a team of three at a pose.
 
     Raises:
@@ -71,10 +71,10 @@ def frame(team: Team, pose: Pose) -> Frame:
     axes = np.stack([x, cross(z, x), z])
     load = -team.load(pose.attitude)
     moment = load[3:] + cross(-arms[0], load[:3])
-    return Frame(axes, float(along @ x), (axes @ across)[:2], axes @ load[:3], axes @ moment)
+    return PaperFrame(axes, float(along @ x), (axes @ across)[:2], axes @ load[:3], axes @ moment)
 
 
-def slopes(at: Frame, coordinates: Numbers) -> Numbers:
+def slopes(at: PaperFrame, coordinates: Numbers) -> Numbers:
     """(3, 2, ...) x_i and y_i of all robots from {x1, y1, y2}: the paper's solution of eq. 6.
 
     Args:
@@ -114,7 +114,7 @@ def three(team: Team, pose: Pose, coordinates: Given) -> Configuration:
     return Configuration(team, pose, pulled(at, given))
 
 
-def pulled(at: Frame, coordinates: Numbers) -> Numbers:
+def pulled(at: PaperFrame, coordinates: Numbers) -> Numbers:
     """(..., 3, 3) pulls of the three robots, world (N), of coordinates (..., 3)."""
     sides = np.moveaxis(slopes(at, np.moveaxis(coordinates, -1, 0)), (0, 1), (-2, -1))
     whole = np.concatenate([sides, np.ones((*sides.shape[:-1], 1))], axis=-1)

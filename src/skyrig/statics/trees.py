@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from skyrig.checks import Numbers
-from skyrig.statics.path import Course, Stop, along, apart
+from skyrig.statics.path import PathRules, Stop, along, apart
 from skyrig.turns import multiply
 
 ROUNDS = 1500
@@ -22,7 +22,7 @@ SPARE = 0.12
 """How much farther from obstacles a way is looked for, so that its corners can be cut off (m)."""
 
 
-class Tree:
+class SearchTree:
     """States, each with the one it grew from."""
 
     def __init__(self, root: Stop) -> None:
@@ -38,7 +38,7 @@ class Tree:
         far = ((positions - to.position) ** 2).sum(1) + turned**2 + ((zs - to.z) ** 2).sum(1)
         return int(far.argmin())
 
-    def grow(self, course: Course, to: Stop, whole: bool) -> tuple[int, bool]:
+    def grow(self, course: PathRules, to: Stop, whole: bool) -> tuple[int, bool]:
         """Grow towards a state, one stride or, if `whole`, as far as can be; where it ended, and if there."""
         at = self.nearest(to)
         while True:
@@ -65,7 +65,7 @@ class Tree:
         return way
 
 
-def connect(course: Course, first: Stop, last: Stop, rng: np.random.Generator) -> list[Stop] | None:
+def connect(course: PathRules, first: Stop, last: Stop, rng: np.random.Generator) -> list[Stop] | None:
     """Allowed states from one to another, straight between each two; None if none were found."""
     if course.passable(first, last):
         return [first, last]
@@ -78,9 +78,9 @@ def connect(course: Course, first: Stop, last: Stop, rng: np.random.Generator) -
     return None if way is None else _rounded(course, way)
 
 
-def _grown(course: Course, first: Stop, last: Stop, rng: np.random.Generator) -> list[Stop] | None:
+def _grown(course: PathRules, first: Stop, last: Stop, rng: np.random.Generator) -> list[Stop] | None:
     """What two trees find, cut short."""
-    trees, swapped = (Tree(first), Tree(last)), False
+    trees, swapped = (SearchTree(first), SearchTree(last)), False
     for _ in range(ROUNDS):
         one, other = trees
         at, _ = one.grow(course, _drawn(course, first, last, rng), whole=False)
@@ -92,7 +92,7 @@ def _grown(course: Course, first: Stop, last: Stop, rng: np.random.Generator) ->
     return None
 
 
-def _drawn(course: Course, first: Stop, last: Stop, rng: np.random.Generator) -> Stop:
+def _drawn(course: PathRules, first: Stop, last: Stop, rng: np.random.Generator) -> Stop:
     """A state around the straight way, wider with luck."""
     middle = along(first, last, rng.uniform(0.0, 1.0, 1))
     wide = float(rng.choice([0.3, 1.0, 2.5]))
@@ -106,7 +106,7 @@ def _drawn(course: Course, first: Stop, last: Stop, rng: np.random.Generator) ->
     )
 
 
-def _cut(course: Course, way: list[Stop], rng: np.random.Generator) -> list[Stop]:
+def _cut(course: PathRules, way: list[Stop], rng: np.random.Generator) -> list[Stop]:
     """Shorter by straight cuts between states, and between points on the way."""
     for _ in range(CUTS):
         if len(way) < 3:
@@ -130,7 +130,7 @@ def _cut(course: Course, way: list[Stop], rng: np.random.Generator) -> list[Stop
     return way
 
 
-def _rounded(course: Course, way: list[Stop]) -> list[Stop]:
+def _rounded(course: PathRules, way: list[Stop]) -> list[Stop]:
     """Without sharp corners: each gives way to two blunter ones, where the way between these is allowed."""
     for _ in range(CORNERS):
         new = [way[0]]
@@ -140,7 +140,7 @@ def _rounded(course: Course, way: list[Stop]) -> list[Stop]:
     return way
 
 
-def _blunted(course: Course, before: Stop, corner: Stop, after: Stop) -> list[Stop]:
+def _blunted(course: PathRules, before: Stop, corner: Stop, after: Stop) -> list[Stop]:
     """Two stops in place of a corner, or the corner if nothing else is allowed."""
     for share in SHARES:
         first, last = (

@@ -19,14 +19,14 @@ from skyrig.statics.inverse import Limits
 from skyrig.statics.push import UNDER, push_shares
 from skyrig.statics.stability import mass_matrix
 from skyrig.statics.team import Pose, Team
-from skyrig.statics.three import Frame
+from skyrig.statics.three import PaperFrame
 from skyrig.turns import turn
 
 Array = Any
 
 
 def rooms_of(
-    team: Team, pose: Pose, at: Frame, limits: Limits, samples: Numbers
+    team: Team, pose: Pose, at: PaperFrame, limits: Limits, samples: Numbers
 ) -> tuple[dict[str, Numbers], Numbers]:
     """(N,) room in every limit by its name, and (N, 3) tensions (N), of coordinates (N, 3).
 

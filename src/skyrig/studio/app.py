@@ -25,10 +25,10 @@ from skyrig.studio.ground import make_up, reference_path
 from skyrig.studio.inbox import Inbox
 from skyrig.studio.look import Look
 from skyrig.studio.opening import free_port, is_flight
-from skyrig.studio.overlays import Overlay, laid
+from skyrig.studio.overlays import FlightOverlay, laid
 from skyrig.studio.pulling import Pulling
 from skyrig.studio.scene import RigScene, struck
-from skyrig.studio.session import Session, View
+from skyrig.studio.session import StudioSession, View
 from skyrig.studio.telling import complain, reason
 from skyrig.studio.traces import usual
 
@@ -59,12 +59,12 @@ class Studio:
         logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
         self.inbox, self.door = Inbox(), Door(host)
         self.server = serve(host, free, self.door, self.inbox.look)
-        self.session = Session()
+        self.session = StudioSession()
         self.folders = tuple(folders)
         self.look = Look()
         self.lock = threading.RLock()
         self.rig: RigScene | None = None
-        self.overlays: list[Overlay] = []
+        self.overlays: list[FlightOverlay] = []
         """Other flights that are drawn over the one on show, and plotted beside it."""
         self._laid = 0
         self.file: str | Path | None = None

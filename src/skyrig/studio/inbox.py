@@ -100,7 +100,7 @@ class Key(_Message, tag="CommandTriggerMessage"):
     uuid: _Name
 
 
-class Picture(_Message, tag="GetRenderResponseMessage"):
+class ViewerPicture(_Message, tag="GetRenderResponseMessage"):
     """What a viewer sees, as asked for."""
 
     payload: bytes
@@ -108,7 +108,7 @@ class Picture(_Message, tag="GetRenderResponseMessage"):
 
 
 _decode = msgspec.msgpack.Decoder(
-    GuiUpdate | ViewerCamera | HandleMoved | HandleTaken | HandleLeft | BodyDragged | Key | Picture
+    GuiUpdate | ViewerCamera | HandleMoved | HandleTaken | HandleLeft | BodyDragged | Key | ViewerPicture
 ).decode
 
 
@@ -134,7 +134,7 @@ class Inbox:
             message = _decode(raw if isinstance(raw, bytes) else raw.encode())
             if isinstance(message, GuiUpdate) and not self._takes(message):
                 return None
-            if isinstance(message, Picture) and not _is_small(message.payload):
+            if isinstance(message, ViewerPicture) and not _is_small(message.payload):
                 message.payload = b""  # as a page says that it cannot draw
             if isinstance(message, HandleMoved) and not 0.5 < math.hypot(*message.wxyz) < 2.0:
                 return None

@@ -8,7 +8,7 @@ import numpy as np
 
 from skyrig.flight.flight import FlightEvent
 from skyrig.flight.frames import Frames
-from skyrig.flight.limits import Limits
+from skyrig.flight.limits import FlightLimits
 from skyrig.flight.records import TEAM
 from skyrig.flight.rig import RigData
 from skyrig.flight.verdict import Outcome, Verdict, judge, looked_on, outlines_of
@@ -21,7 +21,7 @@ class Judge:
         held: When a cable last held what is carried (s); None if none ever did.
     """
 
-    def __init__(self, rig: RigData, limits: Limits) -> None:
+    def __init__(self, rig: RigData, limits: FlightLimits) -> None:
         self.rig, self.limits = rig, limits
         self.held: float | None = None
         self._shape = outlines_of(rig, limits)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from skyrig.algebra import as_jax
 from skyrig.control.actuators import Actuators
 from skyrig.control.known import OPEN_LOOP
-from skyrig.control.stepped import Told
+from skyrig.control.stepped import PassedOn
 from skyrig.elements import Pushes
 from skyrig.flight.flight import Flight, FlightEvent
 from skyrig.flight.frames import Frames, Poses
@@ -69,7 +69,7 @@ class Live:
         self.room = 8 * -(-(max(per_tick, min(TICKS * per_tick, 56)) + 8) // 8)
         """Steps in a chunk."""
         lag = built.scenario.spec.loop.rotor_lag
-        controller = Told() if self.open_loop else of_arrays(make_controller(built))
+        controller = PassedOn() if self.open_loop else of_arrays(make_controller(built))
         self._aims = Aims(built, controller, TICKS)
         noise = (built.noise.position, built.noise.velocity, built.noise.attitude, built.noise.rate)
         self._autopilot = Autopilot(

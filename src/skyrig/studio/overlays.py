@@ -19,7 +19,7 @@ TINTS: tuple[meshes.Colour, ...] = (meshes.OVERLAY, (20, 150, 140), (200, 80, 13
 
 
 @dataclass(frozen=True, eq=False)
-class Overlay(Beside):
+class FlightOverlay(Beside):
     """Another flight and its drawing."""
 
     events: tuple[FlightEvent, ...]
@@ -31,7 +31,7 @@ class Overlay(Beside):
         self.scene.draw(self.frames.at(now), set(self.rig.severed(self.events, now)), {}, look)
 
 
-def laid(page: Any, root: str, flight: Flight, others: Sequence[Overlay]) -> Overlay:
+def laid(page: Any, root: str, flight: Flight, others: Sequence[FlightOverlay]) -> FlightOverlay:
     """A flight over the one on show and those there are, with its drawing at the scene node `root`."""
     if len(others) == len(TINTS):
         raise InputError(f"{len(TINTS)} flights lie over this one already: press No overlay first.")
@@ -40,4 +40,4 @@ def laid(page: Any, root: str, flight: Flight, others: Sequence[Overlay]) -> Ove
     names = [it.name for it in others]
     name = next(it for it in (flight.name, *(f"{flight.name} ({k})" for k in range(2, 9))) if it not in names)
     scene = RigScene(page, root, flight.rig, tint)
-    return Overlay(name, of_flight(flight), flight.rig, flight.events, tint, scene)
+    return FlightOverlay(name, of_flight(flight), flight.rig, flight.events, tint, scene)

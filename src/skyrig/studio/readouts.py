@@ -17,7 +17,7 @@ from skyrig.flight.rig import RigData
 from skyrig.rigs.layout import is_course
 from skyrig.studio.charts import apart
 from skyrig.studio.engine import BROKEN, COMPILING, EMPTY, ENDED
-from skyrig.studio.overlays import Overlay
+from skyrig.studio.overlays import FlightOverlay
 from skyrig.studio.session import View
 
 SHOWN_EVENTS = 60
@@ -93,7 +93,11 @@ def numbers(view: View, rig: RigData | None, cut: set[int]) -> str:
 
 
 def beside(
-    now: float, frames: Frames | None, rig: RigData | None, names: Sequence[str], overlays: Sequence[Overlay]
+    now: float,
+    frames: Frames | None,
+    rig: RigData | None,
+    names: Sequence[str],
+    overlays: Sequence[FlightOverlay],
 ) -> str:
     """How far each flight that lies over the one on show is from it: what is carried, and what is plotted."""
     if frames is None or rig is None:
@@ -117,7 +121,7 @@ def _head(words: str) -> str:
     return f'<td style="{_NUMBER};opacity:.75">{words}</td>'
 
 
-def _apart(now: float, frames: Frames, it: Overlay) -> tuple[str, str, float, float]:
+def _apart(now: float, frames: Frames, it: FlightOverlay) -> tuple[str, str, float, float]:
     """The distance between what two flights carry (mm): now, and the RMS over the frames."""
     rows = (frames.times <= now + 1e-9) & (frames.times <= it.frames.times[-1] + 1e-9)
     if frames.main_name != it.frames.main_name or not rows.any():

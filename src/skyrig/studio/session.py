@@ -58,7 +58,7 @@ class View:
     """How often flights have gone on from an earlier moment."""
 
 
-class Session(Engine):
+class StudioSession(Engine):
     """A flight with a clock; every method may be called from any thread."""
 
     # what people do

@@ -15,7 +15,7 @@ LEAST = 0.02
 
 
 @dataclass(frozen=True)
-class Hover:
+class LoneHover:
     """An airframe that hovers alone."""
 
     possible: bool
@@ -32,7 +32,7 @@ class Hover:
     """The same as angular accelerations (rad/s^2)."""
 
 
-def hover(frame: Airframe, failed: tuple[int, ...] = (), carried: float = 0.0) -> Hover:
+def hover(frame: Airframe, failed: tuple[int, ...] = (), carried: float = 0.0) -> LoneHover:
     """How an airframe hovers, and what moments it has left.
 
     Args:
@@ -51,11 +51,11 @@ def hover(frame: Airframe, failed: tuple[int, ...] = (), carried: float = 0.0) -
     stays = min(tilts) > LEAST * weight * frame.arm
     if thrusts is None:
         nothing = np.full(frame.rotor_count, np.nan)
-        return Hover(False, stays, nothing, nothing, np.zeros(3), np.zeros(3))
+        return LoneHover(False, stays, nothing, nothing, np.zeros(3), np.zeros(3))
     moments = np.array([_most(frame.mixing, weight, axis, low, high) for axis in (1, 2, 3)])
     speeds = np.sqrt(np.maximum(thrusts, 0.0) / (frame.thrust_coefficient * frame.shares))
     quick = np.asarray(np.linalg.solve(frame.inertia, moments), dtype=np.float64)
-    return Hover(True, stays, thrusts, speeds, moments, quick)
+    return LoneHover(True, stays, thrusts, speeds, moments, quick)
 
 
 def _spared(mixing: Numbers, weight: float, low: Numbers, high: Numbers) -> Numbers | None:

@@ -28,7 +28,7 @@ class Weights(eqx.Module):
     effort: Float[Array, "..."]  # (nu)
 
 
-class Aim(eqx.Module):
+class StageAim(eqx.Module):
     """Where an agent would like to be at a stage."""
 
     state: Float[Array, "..."]  # (13)
@@ -39,7 +39,7 @@ class Aim(eqx.Module):
 class VehicleStage(eqx.Module):
     """What a vehicle knows of a stage."""
 
-    aim: Aim
+    aim: StageAim
     tied: Float[Array, "..."]  # (3)
     """Where its cable will end at the load, world frame (m)."""
     tension: Float[Array, "..."]
@@ -79,7 +79,7 @@ class Rigid(Problem):
         """Twelve."""
         return bodies.TANGENTS
 
-    def error(self, x: Array, aim: Aim) -> Float[Array, "12"]:
+    def error(self, x: Array, aim: StageAim) -> Float[Array, "12"]:
         """How far a state is from where it should be."""
         turned = bodies.attitude_error(aim.state[ATTITUDE], x[ATTITUDE])
         return jnp.concatenate([x[:6] - aim.state[:6], turned, x[RATE] - aim.state[RATE]])
@@ -94,7 +94,7 @@ class Rigid(Problem):
         return error + self.approach * jnp.concatenate([away[3:], away[:3], jnp.zeros(6, error.dtype)])
 
 
-class Vehicle(Rigid):
+class VehicleAgent(Rigid):
     """A vehicle on its cable: thrust (N) and moment (N m) are its inputs."""
 
     hook: Float[Array, "..."]  # (3)
@@ -162,14 +162,14 @@ def too_near(x: Array, others: Float[Array, "k 3"], least: Float[Array, " k"]) -
 class LoadStage(eqx.Module):
     """What the load knows of a stage."""
 
-    aim: Aim
+    aim: StageAim
     hooks: Float[Array, "..."]  # (n, 3)
     """Where the vehicles' ends of the cables will be (m)."""
     obstacles: Float[Array, "..."]  # (k, 3)
     """As a vehicle knows them."""
 
 
-class Load(Rigid):
+class LoadAgent(Rigid):
     """The load under its vehicles: its inputs are the cables' tensions (N)."""
 
     attachment: Float[Array, "..."]  # (n, 3)

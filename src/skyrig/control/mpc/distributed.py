@@ -29,13 +29,13 @@ from skyrig.control.interface import (
     part,
     wanted_of,
 )
-from skyrig.control.mpc.agents import Load, Vehicle, Weights
+from skyrig.control.mpc.agents import LoadAgent, VehicleAgent, Weights
 from skyrig.control.mpc.bodies import ATTITUDE, RATE, VELOCITY, attitude_error
 from skyrig.control.mpc.policy import Policy
 from skyrig.control.mpc.preview import Preview, preview
 from skyrig.control.mpc.problem import Bounds
 from skyrig.control.mpc.solver import Plan
-from skyrig.control.mpc.team import Plans, Team, heard
+from skyrig.control.mpc.team import PlanningTeam, Plans, heard
 from skyrig.planning import Sample
 from skyrig.rigs.bodies import Bodies
 
@@ -175,7 +175,7 @@ class DistributedMpc(Controller):
         own = Weights(gains.vehicle.T, gains.final * gains.vehicle.T, gains.effort.T)
         return own, Weights(gains.load, gains.final * gains.load, gains.tension)
 
-    def team(self, length: Array, push: Array, weights: tuple[Weights, Weights]) -> Team:
+    def team(self, length: Array, push: Array, weights: tuple[Weights, Weights]) -> PlanningTeam:
         """Those who plan, with cables of that length and pushes (n + 1, 3) as observed."""
         gains, n = self.gains, self.mass.shape[0]
 
@@ -183,7 +183,7 @@ class DistributedMpc(Controller):
             return jnp.broadcast_to(value, (n, *value.shape))
 
         step, one = self.stride * self.period, jnp.ones_like(self.period)
-        vehicles = Vehicle(
+        vehicles = VehicleAgent(
             mass=self.mass,
             inertia=jnp.moveaxis(self.inertia, -1, 0),
             inverse_inertia=jnp.moveaxis(self.inverse_inertia, -1, 0),
@@ -199,7 +199,7 @@ class DistributedMpc(Controller):
             apart=shared(gains.apart),
             shy=shared(gains.shy),
         )
-        load = Load(
+        load = LoadAgent(
             mass=self.payload_mass,
             inertia=self.payload_inertia,
             inverse_inertia=self.payload_inverse_inertia,
@@ -220,7 +220,9 @@ class DistributedMpc(Controller):
         barrier = BARRIER * one
         thrusts = Bounds(self.least.T, self.most.T, shared(barrier))
         tensions = Bounds(self.least_tension, self.most_tension, barrier)
-        return Team(vehicles, load, thrusts, tensions, self.obstacles, self.sweeps, self.turns, self.order)
+        return PlanningTeam(
+            vehicles, load, thrusts, tensions, self.obstacles, self.sweeps, self.turns, self.order
+        )
 
     def begun(self, vehicles: Array, load: Array, length: Array) -> MpcMemory:
         """The memory of one flight to begin with, from states (13, n) and (13)."""

@@ -15,11 +15,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from skyrig.algebra import cross, rotation_matrix
-from skyrig.control.mpc.agents import Vehicle
+from skyrig.control.mpc.agents import VehicleAgent
 from skyrig.control.mpc.bodies import ATTITUDE, RATE, VELOCITY, runge_kutta
 from skyrig.control.mpc.distributed import DistributedMpc, errors
 from skyrig.control.mpc.preview import Preview
-from skyrig.control.mpc.team import Team
+from skyrig.control.mpc.team import PlanningTeam
 
 PARTS = 8
 """Steps in a control period."""
@@ -70,14 +70,16 @@ def cost(wanted: Preview, states: Float[Array, "m 13"]) -> Float[Array, ""]:
     return away + VEHICLE_COUNTS * jnp.mean(jnp.sum(own[:, :3] ** 2, 1))
 
 
-def moved(team: Team, states: Float[Array, "m 13"], effort: Float[Array, "n 4"], period: Any) -> Array:
+def moved(
+    team: PlanningTeam, states: Float[Array, "m 13"], effort: Float[Array, "n 4"], period: Any
+) -> Array:
     """The bodies after a control period, thrusts and moments held."""
 
     def derivative(states: Array) -> Array:
         craft, load = states[:-1], states[-1]
         tension = pulls(team, states)
-        ends, hooks = team.load.ends(load), jax.vmap(Vehicle.upper_end)(team.vehicles, craft)
-        moving = jax.vmap(Vehicle.derivative)(team.vehicles, craft, effort, ends, tension)
+        ends, hooks = team.load.ends(load), jax.vmap(VehicleAgent.upper_end)(team.vehicles, craft)
+        moving = jax.vmap(VehicleAgent.derivative)(team.vehicles, craft, effort, ends, tension)
         return jnp.concatenate([moving, team.load.derivative(load, tension, hooks)[None]])
 
     def step(states: Array, _: None) -> tuple[Array, None]:
@@ -86,7 +88,7 @@ def moved(team: Team, states: Float[Array, "m 13"], effort: Float[Array, "n 4"],
     return jax.lax.scan(step, states, None, length=PARTS)[0]
 
 
-def pulls(team: Team, states: Float[Array, "m 13"]) -> Float[Array, " n"]:
+def pulls(team: PlanningTeam, states: Float[Array, "m 13"]) -> Float[Array, " n"]:
     """Tension of every cable (N)."""
     craft, load = states[:-1], states[-1]
     vehicles = team.vehicles
@@ -95,7 +97,7 @@ def pulls(team: Team, states: Float[Array, "m 13"]) -> Float[Array, " n"]:
     speeds = jax.vmap(lambda x, hook: x[VELOCITY] + rotation_matrix(x[ATTITUDE]) @ cross(x[RATE], hook))(
         craft, vehicles.hook
     )
-    along = jax.vmap(Vehicle.upper_end)(vehicles, craft) - team.load.ends(load)
+    along = jax.vmap(VehicleAgent.upper_end)(vehicles, craft) - team.load.ends(load)
     long = jnp.sqrt(jnp.sum(along**2, 1))
     rate = jnp.sum(along * (speeds - load[VELOCITY] - turning.T), 1) / long
     stiffness = vehicles.mass * STIFF**2

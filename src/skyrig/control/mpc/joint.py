@@ -9,24 +9,24 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from skyrig.control.mpc import bodies
-from skyrig.control.mpc.agents import Aim, Load, LoadStage, Vehicle, VehicleStage
+from skyrig.control.mpc.agents import LoadAgent, LoadStage, StageAim, VehicleAgent, VehicleStage
 from skyrig.control.mpc.problem import Problem
 
 
 class JointStage(eqx.Module):
     """What is wanted at a stage."""
 
-    vehicles: Aim
+    vehicles: StageAim
     """n behind the stages."""
-    load: Aim
+    load: StageAim
     obstacles: Float[Array, "..."]  # (k, 3)
 
 
 class Joint(Problem):
     """All bodies in one state, the load last; thrusts and moments, then tensions, are its inputs."""
 
-    vehicles: Vehicle
-    load: Load
+    vehicles: VehicleAgent
+    load: LoadAgent
 
     @property
     def count(self) -> int:
@@ -52,8 +52,8 @@ class Joint(Problem):
         def derivative(all_of_them: Array) -> Array:
             craft, load = all_of_them[:-1], all_of_them[-1]
             ends = self.load.ends(load)
-            moving = jax.vmap(Vehicle.derivative)(self.vehicles, craft, own, ends, tension)
-            hooks = jax.vmap(Vehicle.upper_end)(self.vehicles, craft)
+            moving = jax.vmap(VehicleAgent.derivative)(self.vehicles, craft, own, ends, tension)
+            hooks = jax.vmap(VehicleAgent.upper_end)(self.vehicles, craft)
             return jnp.concatenate([moving, self.load.derivative(load, tension, hooks)[None]])
 
         return bodies.runge_kutta(derivative, _bodies(x), self.load.step).reshape(-1)
@@ -62,13 +62,13 @@ class Joint(Problem):
         """Of all agents."""
         own, tension = self._inputs(u)
         known, load = self._stages(x, tension, stage)
-        craft = jax.vmap(Vehicle.residual)(self.vehicles, _bodies(x)[:-1], own, known)
+        craft = jax.vmap(VehicleAgent.residual)(self.vehicles, _bodies(x)[:-1], own, known)
         return _together(craft, self.load.residual(_bodies(x)[-1], tension, load))
 
     def final(self, x: Array, stage: JointStage) -> tuple[Array, Array]:
         """Of all agents."""
         known, load = self._stages(x, jnp.zeros(self.count, x.dtype), stage)
-        craft = jax.vmap(Vehicle.final)(self.vehicles, _bodies(x)[:-1], known)
+        craft = jax.vmap(VehicleAgent.final)(self.vehicles, _bodies(x)[:-1], known)
         return _together(craft, self.load.final(_bodies(x)[-1], load))
 
     def _inputs(self, u: Array) -> tuple[Array, Array]:
@@ -82,7 +82,7 @@ class Joint(Problem):
         fixed = jnp.broadcast_to(stage.obstacles, (count, *stage.obstacles.shape))
         known = VehicleStage(stage.vehicles, self.load.ends(_bodies(x)[-1]), tension, others, fixed)
         return known, LoadStage(
-            stage.load, jax.vmap(Vehicle.upper_end)(self.vehicles, craft), stage.obstacles
+            stage.load, jax.vmap(VehicleAgent.upper_end)(self.vehicles, craft), stage.obstacles
         )
 
 

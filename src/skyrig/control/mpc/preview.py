@@ -17,7 +17,7 @@ from jaxtyping import Array, Float
 from skyrig.arrays import namespace
 from skyrig.control.cable_nominal import cable_series, times_first
 from skyrig.control.interface import axes, components_first
-from skyrig.control.mpc.agents import Aim
+from skyrig.control.mpc.agents import StageAim
 from skyrig.planning import Sample, taylor
 
 
@@ -34,14 +34,14 @@ class Preview(eqx.Module):
     """(N + 1, 4, n) thrust and moment of the vehicles (N, N m)."""
 
     @property
-    def load_aim(self) -> Aim:
+    def load_aim(self) -> StageAim:
         """Of the load, without a batch."""
-        return Aim(self.load, self.tension)
+        return StageAim(self.load, self.tension)
 
     @property
-    def vehicle_aims(self) -> Aim:
+    def vehicle_aims(self) -> StageAim:
         """Of the vehicles, n in front, without a batch."""
-        return Aim(jnp.moveaxis(self.vehicles, -1, 0), jnp.moveaxis(self.effort, -1, 0))
+        return StageAim(jnp.moveaxis(self.vehicles, -1, 0), jnp.moveaxis(self.effort, -1, 0))
 
 
 def preview(model: Any, payload: Sample, horizon: int, stride: int, period: Any) -> Preview:

@@ -20,14 +20,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from skyrig.control.mpc.agents import Aim, Load, LoadStage, Vehicle, VehicleStage, Weights
+from skyrig.control.mpc.agents import LoadAgent, LoadStage, StageAim, VehicleAgent, VehicleStage, Weights
 from skyrig.control.mpc.solver import Plan, solve
-from skyrig.control.mpc.team import Plans, Team
+from skyrig.control.mpc.team import PlanningTeam, Plans
 
 VEHICLE_WEIGHTS = 28
 
 
-class Step(NamedTuple):
+class SensitivityStep(NamedTuple):
     """Derivatives of the states after one planned step, agents as blocks; ticks may stand in front."""
 
     own: Array
@@ -53,11 +53,11 @@ def flat(vehicles: Weights, load: Weights) -> tuple[Array, Array]:
 
 
 def planned_step(
-    team: Team,
+    team: PlanningTeam,
     own: Float[Array, "n 28"],
     cargo: Float[Array, "..."],
     states: Float[Array, "m 13"],
-    aims: tuple[Aim, Aim],
+    aims: tuple[StageAim, StageAim],
     plans: Plans,
 ) -> Array:
     """Where all bodies are after one step, if everybody does what it plans and cables pull as planned.
@@ -71,12 +71,14 @@ def planned_step(
         plans: What was told: of later stages it is taken as it stands, of this one from the states.
     """
     held = jax.lax.stop_gradient(plans)
-    crew: Vehicle = eqx.tree_at(
+    crew: VehicleAgent = eqx.tree_at(
         lambda it: it.weights, team.vehicles, Weights(own[:, :12], own[:, 12:24], own[:, 24:])
     )
-    load: Load = eqx.tree_at(lambda it: it.weights, team.load, Weights(cargo[:12], cargo[12:24], cargo[24:]))
+    load: LoadAgent = eqx.tree_at(
+        lambda it: it.weights, team.load, Weights(cargo[:12], cargo[12:24], cargo[24:])
+    )
     hooks = jax.vmap(lambda v, rows: jax.vmap(v.upper_end)(rows))(crew, held.vehicles.states)
-    hooks = jnp.moveaxis(hooks, 0, 1).at[0].set(jax.vmap(Vehicle.upper_end)(crew, states[:-1]))
+    hooks = jnp.moveaxis(hooks, 0, 1).at[0].set(jax.vmap(VehicleAgent.upper_end)(crew, states[:-1]))
     free = jnp.zeros((len(hooks), 0, 3), hooks.dtype)
     known = LoadStage(aims[1], hooks, free)
     pulls = solve(load, team.tensions, states[-1], known, held.load, team.turns).inputs[0]
@@ -85,19 +87,19 @@ def planned_step(
     nobody = jnp.zeros((*tied.shape[1::-1], 0, 3), tied.dtype)  # keeping apart is left out
     stages = VehicleStage(aims[0], jnp.moveaxis(tied, 1, 0), told.T, nobody, nobody)
 
-    def plan(problem: Vehicle, bounds: object, start: Array, stages: VehicleStage, guess: Plan) -> Array:
+    def plan(problem: VehicleAgent, bounds: object, start: Array, stages: VehicleStage, guess: Plan) -> Array:
         return solve(problem, bounds, start, stages, guess, team.turns).inputs[0]  # type: ignore[arg-type]
 
     efforts = jax.vmap(plan)(crew, team.thrusts, states[:-1], stages, held.vehicles)
     now = jax.tree.map(lambda leaf: leaf[:, 0], stages)
-    after = jax.vmap(Vehicle.advance)(crew, states[:-1], efforts, now)
+    after = jax.vmap(VehicleAgent.advance)(crew, states[:-1], efforts, now)
     first = jax.tree.map(lambda leaf: leaf[0], known)
     return jnp.concatenate([after, load.advance(states[-1], pulls, first)[None]])
 
 
 def step_of(
-    team: Team, own: Array, cargo: Array, states: Array, aims: tuple[Aim, Aim], plans: Plans
-) -> tuple[Step, Array]:
+    team: PlanningTeam, own: Array, cargo: Array, states: Array, aims: tuple[StageAim, StageAim], plans: Plans
+) -> tuple[SensitivityStep, Array]:
     """The blocks of one planned step, and its whole derivative by the states, (m, 13, m, 13)."""
 
     def after(own: Array, cargo: Array, states: Array) -> Array:
@@ -105,7 +107,7 @@ def step_of(
 
     by_own, by_cargo, by_state = jax.jacrev(after, (0, 1, 2))(own, cargo, states)
     each = jnp.arange(own.shape[0])
-    return Step(
+    return SensitivityStep(
         by_state[each, :, each],
         by_state[:-1, :, -1],
         by_state[-1, :, -1],
@@ -116,7 +118,9 @@ def step_of(
     ), by_state
 
 
-def propagated(steps: Step, sweeps: int, coupled: bool = True) -> tuple[Array, Array, Array, Array]:
+def propagated(
+    steps: SensitivityStep, sweeps: int, coupled: bool = True
+) -> tuple[Array, Array, Array, Array]:
     """X_ii (T + 1, n, 13, 28), X_iL, X_Li, X_LL along a flight, after so many exchanges between agents.
 
     `coupled=False` leaves out what vehicles and load do to each other.

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from skyrig.control.mpc.agents import Aim, Load, LoadStage, Vehicle, VehicleStage
+from skyrig.control.mpc.agents import LoadAgent, LoadStage, StageAim, VehicleAgent, VehicleStage
 from skyrig.control.mpc.joint import Joint, JointStage
 from skyrig.control.mpc.problem import Bounds
 from skyrig.control.mpc.solver import Plan, solve
@@ -26,7 +26,7 @@ from skyrig.control.mpc.solver import Plan, solve
 ORDERS = ("serial", "parallel", "central")
 
 
-class Told(eqx.Module):
+class HeardPlans(eqx.Module):
     """The last plans that were heard."""
 
     load_states: Float[Array, "..."]  # (n, N+1, 13)
@@ -43,7 +43,7 @@ class Plans(eqx.Module):
     vehicles: Plan
     """n in front of every leaf."""
     load: Plan
-    told: Told
+    told: HeardPlans
 
     def later(self) -> Plans:
         """The same as a guess one step later."""
@@ -54,12 +54,12 @@ class Plans(eqx.Module):
         )
 
 
-class Team(eqx.Module):
+class PlanningTeam(eqx.Module):
     """Those who plan."""
 
-    vehicles: Vehicle
+    vehicles: VehicleAgent
     """n in front of every leaf."""
-    load: Load
+    load: LoadAgent
     thrusts: Bounds
     """Of the vehicles' inputs, n in front."""
     tensions: Bounds
@@ -75,7 +75,7 @@ class Team(eqx.Module):
         """Number of vehicles."""
         return self.vehicles.mass.shape[0]
 
-    def first(self, vehicle_aims: Aim, load_aim: Aim) -> Plans:
+    def first(self, vehicle_aims: StageAim, load_aim: StageAim) -> Plans:
         """A first guess: everybody does what it would like."""
         vehicles = jax.vmap(lambda aim: Plan.of(aim.state, aim.effort[:-1]))(vehicle_aims)
         load = Plan.of(jax.vmap(self.load.under)(load_aim.state), load_aim.effort[:-1])
@@ -85,8 +85,8 @@ class Team(eqx.Module):
         self,
         vehicles: Float[Array, "n 13"],
         load: Float[Array, "13"],
-        vehicle_aims: Aim,
-        load_aim: Aim,
+        vehicle_aims: StageAim,
+        load_aim: StageAim,
         guess: Plans,
         deaf: Bool[Array, " n"],
     ) -> tuple[Plans, Float[Array, ""]]:
@@ -116,7 +116,7 @@ class Team(eqx.Module):
         plans, changes = jax.lax.scan(sweep, guess, None, length=self.sweeps)
         return plans, changes[-1]
 
-    def _vehicles(self, start: Array, aims: Aim, plans: Plans) -> Plan:
+    def _vehicles(self, start: Array, aims: StageAim, plans: Plans) -> Plan:
         told, count = plans.told, self.count
         among = np.array([[j for j in range(count) if j != i] for i in range(count)], int)
         others = told.vehicle_states[among.reshape(count, count - 1), :, :3]
@@ -133,14 +133,14 @@ class Team(eqx.Module):
 
         return jax.vmap(own)(self.vehicles, self.thrusts, start, stages, plans.vehicles)
 
-    def _load(self, start: Array, aim: Aim, plans: Plans, known: Array) -> Plan:
+    def _load(self, start: Array, aim: StageAim, plans: Plans, known: Array) -> Plan:
         hooks = jax.vmap(lambda own, states: jax.vmap(own.upper_end)(states))(self.vehicles, known)
         fixed = jnp.broadcast_to(self.obstacles, (hooks.shape[1], *self.obstacles.shape))
         stages = LoadStage(aim, jnp.moveaxis(hooks, 0, 1), fixed)
         return solve(self.load, self.tensions, start, stages, plans.load, self.turns)
 
     def _together(
-        self, vehicles: Array, load: Array, vehicle_aims: Aim, load_aim: Aim, guess: Plans
+        self, vehicles: Array, load: Array, vehicle_aims: StageAim, load_aim: StageAim, guess: Plans
     ) -> tuple[Plans, Array]:
         """One plan for everybody."""
         joint = Joint(self.vehicles, self.load)
@@ -185,11 +185,11 @@ def _beside(vehicles: Array, load: Array) -> Array:
     return jnp.concatenate([jnp.moveaxis(vehicles, 0, 1).reshape(len(load), -1), load], 1)
 
 
-def heard(vehicles: Plan, load: Plan) -> Told:
+def heard(vehicles: Plan, load: Plan) -> HeardPlans:
     """What everybody knows if every message arrives."""
     count = vehicles.states.shape[0]
     states = jnp.broadcast_to(load.states, (count, *load.states.shape))
-    return Told(states, load.inputs.T, vehicles.states)
+    return HeardPlans(states, load.inputs.T, vehicles.states)
 
 
 def _unless(deaf: Array, new: Array, old: Array) -> Array:

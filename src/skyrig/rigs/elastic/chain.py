@@ -15,7 +15,7 @@ from skyrig.rigs.elastic.turns import rotate, settled, turn_rate, turned
 from skyrig.rigs.protocol import Loads
 
 
-class Change(NamedTuple):
+class ChainChange(NamedTuple):
     """Displacements, velocities, momenta or forces of everything that moves."""
 
     nodes: Float[Array, "3 nodes n *batch"]
@@ -26,7 +26,7 @@ class Change(NamedTuple):
     vehicles_turn: Float[Array, "3 n *batch"]
 
 
-class Course(NamedTuple):
+class CableCourse(NamedTuple):
     """Where the cables run: points from the hook (first) through the nodes to the attachment (last)."""
 
     place: Float[Array, "3 points n *batch"]
@@ -42,7 +42,7 @@ class Course(NamedTuple):
     """The same at the hooks; None where they are the centres of mass."""
 
 
-class Spans(NamedTuple):
+class SegmentSpans(NamedTuple):
     """The segments of all cables."""
 
     direction: Float[Array, "3 segments n *batch"]
@@ -62,15 +62,15 @@ def fence(tree: Any) -> Any:
     return jax.lax.optimization_barrier(tree)
 
 
-def added(one: Change, other: Change, share: Any = 1.0) -> Change:
+def added(one: ChainChange, other: ChainChange, share: Any = 1.0) -> ChainChange:
     """Both together, `share` of the other."""
     return jax.tree.map(lambda a, b: a + share * b, one, other)
 
 
-def velocities(state: ElasticState) -> Change:
+def velocities(state: ElasticState) -> ChainChange:
     """How everything moves."""
     load, craft = state.payload, state.vehicles
-    return Change(state.nodes.velocity, load.velocity, load.rate, craft.velocity, craft.rate)
+    return ChainChange(state.nodes.velocity, load.velocity, load.rate, craft.velocity, craft.rate)
 
 
 def lever(rotation: Array, arm: Array) -> Array:
@@ -86,7 +86,9 @@ def lever(rotation: Array, arm: Array) -> Array:
     return (rotation[:, :, None] * skew[None]).sum(1)
 
 
-def course(rig: ElasticParameters, base: ElasticState, moved: Change, velocity: Change) -> Course:
+def course(
+    rig: ElasticParameters, base: ElasticState, moved: ChainChange, velocity: ChainChange
+) -> CableCourse:
     """The cables' points when everything is `moved` away from `base` and has `velocity`."""
     load, craft = base.payload, base.vehicles
     payload_rotation = rotation_matrix(turned(load.attitude, moved.payload_turn))
@@ -101,7 +103,7 @@ def course(rig: ElasticParameters, base: ElasticState, moved: Change, velocity: 
         top = top + apply(rotation, rig.hook)
         top_velocity = top_velocity + apply(hooks, velocity.vehicles_turn)
     between = base.nodes.position + moved.nodes
-    return Course(
+    return CableCourse(
         jnp.concatenate([top[:, None], between, bottom[:, None]], axis=1),
         jnp.concatenate([top_velocity[:, None], velocity.nodes, bottom_velocity[:, None]], axis=1),
         rotation,
@@ -111,27 +113,27 @@ def course(rig: ElasticParameters, base: ElasticState, moved: Change, velocity: 
     )
 
 
-def course_now(rig: ElasticParameters, state: ElasticState) -> Course:
+def course_now(rig: ElasticParameters, state: ElasticState) -> CableCourse:
     """The cables' points in a state."""
     velocity = velocities(state)
     return course(rig, state, jax.tree.map(jnp.zeros_like, velocity), velocity)
 
 
-def spans(line: Course) -> Spans:
+def spans(line: CableCourse) -> SegmentSpans:
     """The segments along a course."""
     apart = line.place[:, 1:] - line.place[:, :-1]
     length = jnp.sqrt(jnp.maximum(dot(apart, apart), 1e-24))
-    return Spans(apart / length, length, line.velocity[:, 1:] - line.velocity[:, :-1])
+    return SegmentSpans(apart / length, length, line.velocity[:, 1:] - line.velocity[:, :-1])
 
 
-def pull(segment: Segments, span: Spans) -> Float[Array, "segments n *batch"]:
+def pull(segment: Segments, span: SegmentSpans) -> Float[Array, "segments n *batch"]:
     """Spring and damper of every segment (N), below zero where it would push (report, eqs. 14 and 15)."""
     return segment.stiffness * (span.length - segment.rest) + segment.damping * (
         span.rate - segment.rest_rate
     )
 
 
-def tension(segment: Segments, span: Spans, whole: Array) -> Float[Array, "segments n *batch"]:
+def tension(segment: Segments, span: SegmentSpans, whole: Array) -> Float[Array, "segments n *batch"]:
     """What every segment pulls with (N): spring and damper where it is stretched, and never a push."""
     stretched = (span.length >= segment.rest) & (whole > 0)
     return jnp.where(stretched, jnp.maximum(pull(segment, span), 0.0), 0.0)
@@ -140,12 +142,12 @@ def tension(segment: Segments, span: Spans, whole: Array) -> Float[Array, "segme
 def forces(
     rig: ElasticParameters,
     segment: Segments,
-    line: Course,
-    span: Spans,
+    line: CableCourse,
+    span: SegmentSpans,
     tensions: Array,
-    velocity: Change,
+    velocity: ChainChange,
     loads: Loads,
-) -> Change:
+) -> ChainChange:
     """Forces (N, world) and torques (N m, body frames) on everything, without gyroscopic terms (eq. 16)."""
     force = tensions * span.direction
     if segment.bending is not None:
@@ -169,10 +171,10 @@ def forces(
         vehicles = vehicles + outside.force
         if outside.torque is not None:
             vehicles_turn = vehicles_turn + apply_transposed(line.rotation, outside.torque)
-    return Change(nodes, payload, payload_turn, vehicles, vehicles_turn)
+    return ChainChange(nodes, payload, payload_turn, vehicles, vehicles_turn)
 
 
-def shear(bending: Float[Array, "nodes n *batch"], line: Course) -> Float[Array, "3 segments n *batch"]:
+def shear(bending: Float[Array, "nodes n *batch"], line: CableCourse) -> Float[Array, "3 segments n *batch"]:
     """What bending adds to the pull of every segment (N).
 
     A bend stores E I / 2 l^3 |e_(i+1) - e_i|^2, e being the segments from end to end: a function of e that
@@ -184,7 +186,7 @@ def shear(bending: Float[Array, "nodes n *batch"], line: Course) -> Float[Array,
     return jnp.concatenate([none, bend], axis=1) - jnp.concatenate([bend, none], axis=1)
 
 
-def bent(bending: Float[Array, "nodes n *batch"], line: Course) -> Float[Array, "*batch"]:
+def bent(bending: Float[Array, "nodes n *batch"], line: CableCourse) -> Float[Array, "*batch"]:
     """Energy in bends (J)."""
     along = line.place[:, 1:] - line.place[:, :-1]
     turn = along[:, 1:] - along[:, :-1]
@@ -195,14 +197,14 @@ def _speed(velocity: Array) -> Array:
     return jnp.sqrt(dot(velocity, velocity) + 1e-12)
 
 
-def drag_slope(segment: Segments, velocity: Change) -> Array | None:
+def drag_slope(segment: Segments, velocity: ChainChange) -> Array | None:
     """How a node's drag grows with its speed (N s/m), at most; None for none."""
     return None if segment.drag is None else 2 * segment.drag * _speed(velocity.nodes)
 
 
-def drift(moved: Change, velocity: Change) -> Change:
+def drift(moved: ChainChange, velocity: ChainChange) -> ChainChange:
     """Time derivative of displacements."""
-    return Change(
+    return ChainChange(
         velocity.nodes,
         velocity.payload,
         turn_rate(moved.payload_turn, velocity.payload_turn),
@@ -211,12 +213,12 @@ def drift(moved: Change, velocity: Change) -> Change:
     )
 
 
-def reached(reach: Change, velocity: Change, span: Any) -> Change:
+def reached(reach: ChainChange, velocity: ChainChange, span: Any) -> ChainChange:
     """Displacements after going on from `reach` for `span` (s) as fast as at the end of it."""
     return added(reach, drift(added(reach, velocity, span), velocity), span)
 
 
-def momenta(rig: ElasticParameters, moved: Change, velocity: Change) -> Change:
+def momenta(rig: ElasticParameters, moved: ChainChange, velocity: ChainChange) -> ChainChange:
     """Velocities of points, angular momenta of bodies in their frames at the step's start."""
     return velocity._replace(
         payload_turn=rotate(moved.payload_turn, apply(rig.solid_inertia, velocity.payload_turn)),
@@ -224,7 +226,7 @@ def momenta(rig: ElasticParameters, moved: Change, velocity: Change) -> Change:
     )
 
 
-def arrived(base: ElasticState, moved: Change, velocity: Change, dt: Any) -> ElasticState:
+def arrived(base: ElasticState, moved: ChainChange, velocity: ChainChange, dt: Any) -> ElasticState:
     """The state displaced from `base` by a step of `dt` (s)."""
     load, craft, reeled = base.payload, base.vehicles, base.motion.reeled
     motion = ElasticMotion(

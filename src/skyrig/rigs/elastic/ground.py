@@ -35,7 +35,7 @@ class Near(NamedTuple):
     friction: Any
 
 
-class Touch(NamedTuple):
+class NodeTouch(NamedTuple):
     """What a surface does to nodes."""
 
     normal: Float[Array, "3 nodes n *batch"]
@@ -64,7 +64,7 @@ class Touch(NamedTuple):
         return self.press * self.normal - self.rub * along
 
 
-Floor = Callable[[Array, Array], Touch]
+Floor = Callable[[Array, Array], NodeTouch]
 """From places and velocities of nodes to what they touch."""
 
 
@@ -89,12 +89,12 @@ def damping(segment: Segments) -> Float[Array, "n *batch"]:
     return 2 * jnp.sqrt(STIFFNESS * segment.node_mass)
 
 
-def _touch(near: Near, velocity: Array, press: Array, slope: Any, exact: bool = False) -> Touch:
+def _touch(near: Near, velocity: Array, press: Array, slope: Any, exact: bool = False) -> NodeTouch:
     on = (press > 0).astype(press.dtype)
     press = press * on
     along = velocity - dot(velocity, near.normal) * near.normal
     speed = jnp.sqrt(dot(along, along) + CREEP**2)
-    return Touch(
+    return NodeTouch(
         near.normal, press, slope * on, near.friction * press / speed, along / speed if exact else None
     )
 
@@ -103,7 +103,7 @@ def smooth_floor(solids: Solids, segment: Segments, on: Bool[Array, "nodes n *ba
     """The nodes in `on` held by spring and damper over a stage of `g` (s), as long as they are pressed."""
     c = damping(segment)
 
-    def floor(place: Array, velocity: Array) -> Touch:
+    def floor(place: Array, velocity: Array) -> NodeTouch:
         near = nearest(solids, place)
         press = -STIFFNESS * near.gap - c * dot(velocity, near.normal)
         return _touch(near, velocity, jnp.where(on, press, 0.0), STIFFNESS + c / g, exact=True)
@@ -117,14 +117,14 @@ def rough_floor(solids: Solids, segment: Segments, before: Float[Array, "3 nodes
     slope = STIFFNESS + c / g
     zero = c / g * jnp.maximum(-nearest(solids, before).gap, 0.0) / slope
 
-    def floor(place: Array, velocity: Array) -> Touch:
+    def floor(place: Array, velocity: Array) -> NodeTouch:
         near = nearest(solids, place)
         return _touch(near, velocity, slope * (-near.gap - zero), slope)
 
     return floor
 
 
-def now(solids: Solids, segment: Segments, place: Array, velocity: Array) -> Touch:
+def now(solids: Solids, segment: Segments, place: Array, velocity: Array) -> NodeTouch:
     """What surfaces do to nodes at an instant."""
     near = nearest(solids, place)
     inside = near.gap < 0

@@ -18,8 +18,8 @@ from jaxtyping import Array, Float
 
 from skyrig.algebra import apply, dot
 from skyrig.rigs.elastic.chain import (
-    Change,
-    Spans,
+    ChainChange,
+    SegmentSpans,
     added,
     course,
     drag_slope,
@@ -35,7 +35,7 @@ from skyrig.rigs.elastic.star import Stiff, points, solve
 from skyrig.rigs.elastic.turns import rotate
 from skyrig.rigs.protocol import Loads
 
-Law = Callable[[Spans], tuple[Array, Array]]
+Law = Callable[[SegmentSpans], tuple[Array, Array]]
 """From segments to their tensions (N) and to 1 where a segment pulls, else 0."""
 
 
@@ -44,9 +44,9 @@ class Stage(NamedTuple):
 
     base: ElasticState
     """At the step's start."""
-    reach: Change
+    reach: ChainChange
     """Displacements so far."""
-    momentum: Change
+    momentum: ChainChange
     """Of everything so far, as `momenta` gives them."""
     span: Any
     """g (s)."""
@@ -56,29 +56,29 @@ class Stage(NamedTuple):
     """At the stage's time."""
 
 
-class Turn(NamedTuple):
+class NewtonTurn(NamedTuple):
     """What a Newton turn found."""
 
-    velocity: Change
-    change: Change
+    velocity: ChainChange
+    change: ChainChange
     """From the velocities before it."""
     tension: Float[Array, "segments n *batch"]
     """As linearised (N); below zero where a segment would push."""
-    moved: Change
+    moved: ChainChange
     """Displacements at which the equations were linearised."""
-    span: Spans
+    span: SegmentSpans
     """The segments there."""
 
 
 def newton(
     rig: ElasticParameters,
     stage: Stage,
-    velocity: Change,
+    velocity: ChainChange,
     law: Law,
     pulls: Array,
     slope: Any,
     floor: Floor | None = None,
-) -> Turn:
+) -> NewtonTurn:
     """One turn from a guess of the velocities.
 
     Args:
@@ -100,7 +100,7 @@ def newton(
     if touch is not None:
         force = force._replace(nodes=force.nodes + touch.force(velocity.nodes))
     kept = stage.momentum
-    b = Change(
+    b = ChainChange(
         segment.node_mass * (kept.nodes - velocity.nodes) + g * force.nodes,
         rig.payload_mass * (kept.payload - velocity.payload) + g * force.payload,
         _spin(moved.payload_turn, kept.payload_turn, rig.solid_inertia, velocity.payload_turn)
@@ -124,7 +124,7 @@ def newton(
     at = points(line, found)
     stretch = dot(at[:, 1:] - at[:, :-1], span.direction)
     linear = tensions + on * g * slope * stretch
-    return Turn(added(velocity, found), found, linear, moved, span)
+    return NewtonTurn(added(velocity, found), found, linear, moved, span)
 
 
 def _bends(bending: Array) -> Array:
@@ -141,7 +141,9 @@ def _spin(turn: Array, momentum: Array, inertia: Array, rate: Array) -> Array:
     return rotate(turn, momentum, -1.0) - apply(inertia, rate)
 
 
-def ended(rig: ElasticParameters, stage: Stage, found: Turn) -> tuple[Change, Change, Change]:
+def ended(
+    rig: ElasticParameters, stage: Stage, found: NewtonTurn
+) -> tuple[ChainChange, ChainChange, ChainChange]:
     """Displacements, velocities and momenta at a stage's end; momenta are those that were solved for."""
     velocity, kept = found.velocity, momenta(rig, found.moved, found.velocity)
     moved = reached(stage.reach, velocity, stage.span)

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
 from skyrig.rigs.elastic.chain import (
-    Change,
+    ChainChange,
     arrived,
     course_now,
     momenta,
@@ -25,7 +25,7 @@ from skyrig.rigs.elastic.chain import (
     velocities,
 )
 from skyrig.rigs.elastic.ground import rough_floor
-from skyrig.rigs.elastic.newton import Stage, Turn, newton
+from skyrig.rigs.elastic.newton import NewtonTurn, Stage, newton
 from skyrig.rigs.elastic.parameters import ElasticParameters, ElasticState
 from skyrig.rigs.elastic.smooth import LoadsAt
 from skyrig.rigs.protocol import Loads
@@ -69,7 +69,7 @@ def rough(
     return Rough(end, most)
 
 
-def _solved(given: Any, pulls: Array, lanes: Array) -> tuple[Change, Array, Array]:
+def _solved(given: Any, pulls: Array, lanes: Array) -> tuple[ChainChange, Array, Array]:
     """Velocities at the end of a piece, tensions (N), and how many turns it took.
 
     The turns themselves have no derivative: it comes from a few more at the solution.
@@ -102,7 +102,7 @@ def _solved(given: Any, pulls: Array, lanes: Array) -> tuple[Change, Array, Arra
     return velocity, pulls, turns
 
 
-def _turn(given: Any, velocity: Change, pulls: Array) -> Turn:
+def _turn(given: Any, velocity: ChainChange, pulls: Array) -> NewtonTurn:
     """One turn of a backward Euler piece."""
     rig, base, loads, g = given
     start = velocities(base)

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from skyrig.algebra import apply, apply_transposed, dot
-from skyrig.rigs.elastic.chain import Change, Course
+from skyrig.rigs.elastic.chain import CableCourse, ChainChange
 from skyrig.rigs.elastic.parameters import ElasticParameters
 
 
@@ -96,7 +96,7 @@ class _Top(NamedTuple):
     free_turn: Array
 
 
-def _top(rig: ElasticParameters, line: Course, b: Change, eye: Array) -> _Top:
+def _top(rig: ElasticParameters, line: CableCourse, b: ChainChange, eye: Array) -> _Top:
     free, free_turn = b.vehicles / rig.mass, apply(rig.inverse_inertia, b.vehicles_turn)
     hooks = line.hook_lever
     if hooks is None:
@@ -111,7 +111,7 @@ def _front(array: Array) -> Array:
     return jnp.moveaxis(array, 1, 0)
 
 
-def points(line: Course, change: Change) -> Float[Array, "3 points n *batch"]:
+def points(line: CableCourse, change: ChainChange) -> Float[Array, "3 points n *batch"]:
     """How the cables' points move when everything moves by `change`."""
     top = change.vehicles
     if line.hook_lever is not None:
@@ -120,7 +120,7 @@ def points(line: Course, change: Change) -> Float[Array, "3 points n *batch"]:
     return jnp.concatenate([top[:, None], change.nodes, end[:, None]], axis=1)
 
 
-def times(rig: ElasticParameters, line: Course, stiff: Stiff, change: Change) -> Change:
+def times(rig: ElasticParameters, line: CableCourse, stiff: Stiff, change: ChainChange) -> ChainChange:
     """The matrix of the system times `change`."""
     at = points(line, change)
     apart = at[:, 1:] - at[:, :-1]
@@ -132,7 +132,7 @@ def times(rig: ElasticParameters, line: Course, stiff: Stiff, change: Change) ->
     nodes = stiff.node_mass * change.nodes + pull[:, :-1] - pull[:, 1:]
     if stiff.pressed is not None:
         nodes = nodes + apply(stiff.pressed, change.nodes)
-    return Change(
+    return ChainChange(
         nodes,
         rig.payload_mass * change.payload + last.sum(1),
         apply(rig.solid_inertia, change.payload_turn) + apply_transposed(line.lever, last).sum(1),
@@ -141,7 +141,7 @@ def times(rig: ElasticParameters, line: Course, stiff: Stiff, change: Change) ->
     )
 
 
-def solve(rig: ElasticParameters, line: Course, stiff: Stiff, b: Change) -> Change:
+def solve(rig: ElasticParameters, line: CableCourse, stiff: Stiff, b: ChainChange) -> ChainChange:
     """Changes of all velocities under the impulses b (N s, N m s).
 
     Its derivative is one more solve with the same matrix, which is symmetric: nothing of the sweeps is
@@ -155,7 +155,7 @@ def solve(rig: ElasticParameters, line: Course, stiff: Stiff, b: Change) -> Chan
     )
 
 
-def _swept(rig: ElasticParameters, line: Course, stiff: Stiff, b: Change) -> Change:
+def _swept(rig: ElasticParameters, line: CableCourse, stiff: Stiff, b: ChainChange) -> ChainChange:
     """The solution, by one sweep down the cables and one back up."""
     r, side, axial = stiff.direction, stiff.side, stiff.axial
     eye = identity(side[0])
@@ -188,11 +188,11 @@ def _swept(rig: ElasticParameters, line: Course, stiff: Stiff, b: Change) -> Cha
         pull = apply(top.mass, hook) - top.load
         vehicles = top.free + pull / rig.mass
         vehicles_turn = top.free_turn + apply(rig.inverse_inertia, apply_transposed(line.hook_lever, pull))
-    return Change(nodes, payload, payload_turn, vehicles, vehicles_turn)
+    return ChainChange(nodes, payload, payload_turn, vehicles, vehicles_turn)
 
 
 def _payload(
-    rig: ElasticParameters, line: Course, felt: Array, load: Array, b: Change
+    rig: ElasticParameters, line: CableCourse, felt: Array, load: Array, b: ChainChange
 ) -> tuple[Array, Array]:
     """How the payload moves and turns under what all cables ask of it."""
     alone = inverse(rig.payload_mass * identity(felt[0, 0, 0]) + felt.sum(2))

@@ -13,19 +13,19 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from skyrig.rigs.gripper.parameters import Grip
-from skyrig.rigs.gripper.solid import Solid, distance
+from skyrig.rigs.gripper.solid import GraspedSolid, distance
 
 FLAT = jnp.array([1.0, 1.0, 0.0])
 
 
-class Pose(NamedTuple):
+class RigidPose(NamedTuple):
     """Where a rigid body is."""
 
     place: Float[Array, "3"]
     turn: Float[Array, "3 3"]
 
 
-class Touch(NamedTuple):
+class SkinTouch(NamedTuple):
     """Points of the skin and what they touch."""
 
     gap: Float[Array, "*points"]
@@ -34,10 +34,10 @@ class Touch(NamedTuple):
     """Out of the surface."""
 
 
-def on_solid(solid: Solid, points: Float[Array, "*points 3"], pose: Pose) -> Touch:
+def on_solid(solid: GraspedSolid, points: Float[Array, "*points 3"], pose: RigidPose) -> SkinTouch:
     """Points near the object."""
     gap, way = distance(solid, (points - pose.place) @ pose.turn)
-    return Touch(gap, way @ pose.turn.T)
+    return SkinTouch(gap, way @ pose.turn.T)
 
 
 def press_energy(stiffness: Any, gap: Float[Array, "*points"]) -> Float[Array, ""]:
@@ -89,7 +89,7 @@ def dragged(
     return jnp.where((grip.force > 0)[..., None], point - share * slip, point)
 
 
-def corners(solid: Solid, pose: Pose, before: Pose) -> Float[Array, "corners 3"]:
+def corners(solid: GraspedSolid, pose: RigidPose, before: RigidPose) -> Float[Array, "corners 3"]:
     """What the object stands on, in the world (m).
 
     A ball stands on its lowest point: pressed there, rubbed where the point that was lowest before has gone.

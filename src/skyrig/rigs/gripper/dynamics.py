@@ -13,16 +13,16 @@ from jaxtyping import Array, Bool, Float
 from skyrig import algebra
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.gripper import contact
-from skyrig.rigs.gripper.contact import Pose
+from skyrig.rigs.gripper.contact import RigidPose
 from skyrig.rigs.gripper.events import grasp_events
-from skyrig.rigs.gripper.momentum import Push, Speed, kinetic_energy
+from skyrig.rigs.gripper.momentum import OutsidePush, Speed, kinetic_energy
 from skyrig.rigs.gripper.parameters import (
     GripperMotion,
     GripperParameters,
     GripperState,
     one_by_one,
 )
-from skyrig.rigs.gripper.potential import LEAST, Place, slices, tendon_lengths
+from skyrig.rigs.gripper.potential import LEAST, GripperPlace, slices, tendon_lengths
 from skyrig.rigs.gripper.step import advance
 from skyrig.rigs.protocol import Loads, Wrench
 from skyrig.soft import energy
@@ -115,13 +115,13 @@ class GripperDynamics(GripperParameters):
         return eqx.tree_at(lambda it: getattr(it.motion, where), state, hit)
 
 
-def _pose(body: Bodies) -> Pose:
-    return Pose(body.position[:, 0], algebra.rotation_matrix(body.attitude[:, 0]))
+def _pose(body: Bodies) -> RigidPose:
+    return RigidPose(body.position[:, 0], algebra.rotation_matrix(body.attitude[:, 0]))
 
 
-def place_of(state: GripperState) -> Place:
+def place_of(state: GripperState) -> GripperPlace:
     """Where everything is, of one flight."""
-    return Place(state.motion.nodes, _pose(state.motion.vehicles), _pose(state.motion.payload))
+    return GripperPlace(state.motion.nodes, _pose(state.motion.vehicles), _pose(state.motion.payload))
 
 
 def speed_of(state: GripperState) -> Speed:
@@ -137,7 +137,7 @@ def speed_of(state: GripperState) -> Speed:
     )
 
 
-def outside(loads: Loads, state: GripperState) -> Push:
+def outside(loads: Loads, state: GripperState) -> OutsidePush:
     """What acts from outside, world frame."""
     craft = state.motion.vehicles
     turn = algebra.rotation_matrix(craft.attitude)
@@ -148,15 +148,15 @@ def outside(loads: Loads, state: GripperState) -> Push:
     thing = loads.wrenches.get("payload", Wrench(none))
     torque = torque if hand.torque is None else torque + hand.torque
     twist = none if thing.torque is None else thing.torque
-    return Push((force + hand.force)[:, 0], torque[:, 0], thing.force[:, 0], twist[:, 0])
+    return OutsidePush((force + hand.force)[:, 0], torque[:, 0], thing.force[:, 0], twist[:, 0])
 
 
-def _none(state: GripperState) -> Push:
+def _none(state: GripperState) -> OutsidePush:
     still = jnp.zeros_like(state.motion.payload.position[:, 0])
-    return Push(still, still, still, still)
+    return OutsidePush(still, still, still, still)
 
 
-def _body(pose: Pose, velocity: Array, turn: Array, before: Array) -> Bodies:
+def _body(pose: RigidPose, velocity: Array, turn: Array, before: Array) -> Bodies:
     """A body from its pose, its attitude near the one `before`."""
     quaternion = as_quaternion(pose.turn)
     quaternion = jnp.where((quaternion * before[:, 0]).sum() < 0, -quaternion, quaternion)
@@ -182,7 +182,7 @@ def as_quaternion(turn: Float[Array, "3 3"]) -> Float[Array, "4"]:
 
 
 def _step(
-    rig: GripperDynamics, state: GripperState, push: Push, dt: Array
+    rig: GripperDynamics, state: GripperState, push: OutsidePush, dt: Array
 ) -> tuple[GripperState, Bool[Array, ""]]:
     """One flight's step."""
     done = advance(rig, place_of(state), speed_of(state), state.mode, push, dt)
@@ -196,7 +196,7 @@ def _step(
     return GripperState(motion, done.mode), done.failed
 
 
-def _signals(rig: GripperDynamics, state: GripperState, push: Push, like: Array) -> dict[str, Array]:
+def _signals(rig: GripperDynamics, state: GripperState, push: OutsidePush, like: Array) -> dict[str, Array]:
     ring, at = rig.fingers, place_of(state)
     finger = ring.finger
     nodes = slices(rig, at)
@@ -259,11 +259,11 @@ def _first_moment(rig: GripperDynamics) -> Array:
     return -finger.density * jnp.einsum("ab,fsb->", finger.overlap, rest[..., 2])
 
 
-def _moving(rig: GripperDynamics, state: GripperState, push: Push, like: Array) -> Array:
+def _moving(rig: GripperDynamics, state: GripperState, push: OutsidePush, like: Array) -> Array:
     return kinetic_energy(rig, place_of(state), speed_of(state))
 
 
-def _stored(rig: GripperDynamics, state: GripperState, push: Push, like: Array) -> Array:
+def _stored(rig: GripperDynamics, state: GripperState, push: OutsidePush, like: Array) -> Array:
     at = place_of(state)
     finger = rig.fingers.finger
     nodes = slices(rig, at)

@@ -9,9 +9,18 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from skyrig.rigs.gripper import contact
-from skyrig.rigs.gripper.contact import FLAT, Pose
+from skyrig.rigs.gripper.contact import FLAT, RigidPose
 from skyrig.rigs.gripper.parameters import GripperParameters
-from skyrig.rigs.gripper.potential import LEAST, Place, Skin, Step, bases, skin_energy, slices, standing
+from skyrig.rigs.gripper.potential import (
+    LEAST,
+    GripperPlace,
+    Skin,
+    StepStart,
+    bases,
+    skin_energy,
+    slices,
+    standing,
+)
 
 
 class Speed(NamedTuple):
@@ -24,7 +33,7 @@ class Speed(NamedTuple):
     object_turn: Float[Array, "3"]
 
 
-class Push(NamedTuple):
+class OutsidePush(NamedTuple):
     """What acts from outside over a step, world frame, about centres of mass."""
 
     vehicle: Float[Array, "3"]
@@ -37,11 +46,11 @@ class Push(NamedTuple):
 
 def exact(
     rig: GripperParameters,
-    step: Step,
-    end: Place,
+    step: StepStart,
+    end: GripperPlace,
     before: Speed,
     after: Speed,
-    push: Push,
+    push: OutsidePush,
     touched: Skin,
 ) -> Speed:
     """The velocities with momenta as the forces of the step leave them.
@@ -80,13 +89,13 @@ def exact(
     )
 
 
-def momenta(rig: GripperParameters, at: Place, speed: Speed) -> Float[Array, "6"]:
+def momenta(rig: GripperParameters, at: GripperPlace, speed: Speed) -> Float[Array, "6"]:
     """Of everything together: momentum (N s), and angular momentum about the origin (N m s)."""
     hand, thing = _hand(rig, at, speed), _rigid(rig, at.object, speed.object, speed.object_turn)
     return jnp.concatenate([hand[0] + thing[0], hand[1] + thing[1]])
 
 
-def kinetic_energy(rig: GripperParameters, at: Place, speed: Speed) -> Float[Array, ""]:
+def kinetic_energy(rig: GripperParameters, at: GripperPlace, speed: Speed) -> Float[Array, ""]:
     """Of everything together (J)."""
     finger = rig.fingers.finger
     _, drift = lumps(rig, at, speed)
@@ -107,13 +116,13 @@ def _missing(
     return short / mass, jnp.linalg.solve(inertia, turn)
 
 
-def _rigid(rig: GripperParameters, pose: Pose, velocity: Array, turn: Array) -> tuple[Array, Array]:
+def _rigid(rig: GripperParameters, pose: RigidPose, velocity: Array, turn: Array) -> tuple[Array, Array]:
     """Momenta of the object about the origin."""
     push = rig.payload_mass * velocity
     return push, jnp.cross(pose.place, push) + spin(rig.payload_inertia, pose, turn)
 
 
-def lumps(rig: GripperParameters, at: Place, speed: Speed) -> tuple[Array, Array]:
+def lumps(rig: GripperParameters, at: GripperPlace, speed: Speed) -> tuple[Array, Array]:
     """Slices of all fingers, and how their nodes move."""
     finger = rig.fingers.finger
     arm = bases(rig) @ at.vehicle.turn.T
@@ -124,7 +133,7 @@ def lumps(rig: GripperParameters, at: Place, speed: Speed) -> tuple[Array, Array
     return slices(rig, at), drift
 
 
-def _hand(rig: GripperParameters, at: Place, speed: Speed) -> tuple[Array, Array]:
+def _hand(rig: GripperParameters, at: GripperPlace, speed: Speed) -> tuple[Array, Array]:
     """Momenta of vehicle and fingers about the origin."""
     finger = rig.fingers.finger
     place, drift = lumps(rig, at, speed)
@@ -134,7 +143,7 @@ def _hand(rig: GripperParameters, at: Place, speed: Speed) -> tuple[Array, Array
     return push + carried.sum((0, 1, 2)), turn + jnp.cross(place, carried).sum((0, 1, 2))
 
 
-def _body(rig: GripperParameters, at: Place) -> tuple[Array, Array, Array]:
+def _body(rig: GripperParameters, at: GripperPlace) -> tuple[Array, Array, Array]:
     """Mass, centre and inertia of vehicle and fingers together."""
     finger = rig.fingers.finger
     place = slices(rig, at)
@@ -149,7 +158,7 @@ def _body(rig: GripperParameters, at: Place) -> tuple[Array, Array, Array]:
     return mass, centre, own + jnp.trace(second) * jnp.eye(3) - second
 
 
-def _at(rig: GripperParameters, step: Step, end: Place, points: Array) -> Skin:
+def _at(rig: GripperParameters, step: StepStart, end: GripperPlace, points: Array) -> Skin:
     """The skin with its points elsewhere."""
     arm = step.mode.held.anchor @ end.object.turn.T
     slip = contact.flatten(points - end.object.place - arm, step.normal)
@@ -159,7 +168,7 @@ def _at(rig: GripperParameters, step: Step, end: Place, points: Array) -> Skin:
     return Skin(points, stiffness, touch, slip, arm, points[..., 2] - rig.floor, drag)
 
 
-def _ground_part(rig: GripperParameters, step: Step, it: Skin) -> Array:
+def _ground_part(rig: GripperParameters, step: StepStart, it: Skin) -> Array:
     """Gradient of what the ground stores by the skin's points: minus its force on them (N)."""
     limit = rig.ground_friction * step.mode.grazed.force
 
@@ -170,7 +179,7 @@ def _ground_part(rig: GripperParameters, step: Step, it: Skin) -> Array:
     return jax.grad(stored)(it.points)
 
 
-def _corner_slope(rig: GripperParameters, step: Step, end: Place) -> Array:
+def _corner_slope(rig: GripperParameters, step: StepStart, end: GripperPlace) -> Array:
     """Gradient of what the ground stores by the object's corners (N)."""
     places, _ = standing(rig, step, end.object)
     limit = rig.ground_friction * step.mode.stood.force
@@ -184,6 +193,6 @@ def _corner_slope(rig: GripperParameters, step: Step, end: Place) -> Array:
     return jax.grad(stored)(places)
 
 
-def spin(inertia: Array, pose: Pose, turn: Array) -> Array:
+def spin(inertia: Array, pose: RigidPose, turn: Array) -> Array:
     """Angular momentum about the centre of mass (N m s, world)."""
     return pose.turn @ (inertia @ (pose.turn.T @ turn))

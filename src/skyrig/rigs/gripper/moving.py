@@ -11,18 +11,18 @@ from jaxtyping import Array, Float
 from skyrig import algebra
 from skyrig.algebra import apply, apply_transposed
 from skyrig.rigs.bodies import Bodies
-from skyrig.rigs.gripper.skin import Body, Stuck
-from skyrig.soft.rod import Nodes
+from skyrig.rigs.gripper.skin import RigidBody, Stuck
+from skyrig.soft.rod import RodNodes
 
 
-class Moving(NamedTuple):
+class MovingRod(NamedTuple):
     """A flight between two sub-steps."""
 
-    vehicle: Body
-    object: Body
-    at: Nodes
+    vehicle: RigidBody
+    object: RigidBody
+    at: RodNodes
     """Of the fingers without their bases."""
-    drift: Nodes
+    drift: RodNodes
     held: Stuck
     """Skin on the object, (3, points, slices, fingers, *batch)."""
     stood: Stuck
@@ -33,19 +33,19 @@ class Moving(NamedTuple):
     """Of the fingers on the vehicle, summed over sub-steps (N m)."""
 
 
-def free(at: Nodes) -> Nodes:
+def free(at: RodNodes) -> RodNodes:
     """Without the bases."""
-    return Nodes(*(leaf[:, 1:] for leaf in at))
+    return RodNodes(*(leaf[:, 1:] for leaf in at))
 
 
-def packed(at: Nodes) -> Float[Array, "fingers slices 3 3 *batch"]:
+def packed(at: RodNodes) -> Float[Array, "fingers slices 3 3 *batch"]:
     """As a state holds nodes: finger by finger, place and directors, xyz last."""
     return jnp.moveaxis(jnp.stack(at), (3, 2, 0, 1), (0, 1, 2, 3))
 
 
-def unpacked(nodes: Float[Array, "fingers slices 3 3 *batch"]) -> Nodes:
+def unpacked(nodes: Float[Array, "fingers slices 3 3 *batch"]) -> RodNodes:
     """Nodes as a state holds them."""
-    return Nodes(*jnp.moveaxis(nodes, (0, 1, 2, 3), (3, 2, 0, 1)))
+    return RodNodes(*jnp.moveaxis(nodes, (0, 1, 2, 3), (3, 2, 0, 1)))
 
 
 def turned(force: Array) -> Array:
@@ -53,23 +53,23 @@ def turned(force: Array) -> Array:
     return jnp.moveaxis(force, (0, 1, 2), (2, 1, 0))
 
 
-def rigid(bodies: Bodies, inertia: Array) -> Body:
+def rigid(bodies: Bodies, inertia: Array) -> RigidBody:
     """A group of one body as a rigid body in the world."""
     attitude = bodies.attitude[:, 0]
     turn = algebra.rotation_matrix(attitude)
     spin = apply(turn, apply(inertia, bodies.rate[:, 0]))
     rate = apply(turn, bodies.rate[:, 0])
-    return Body(bodies.position[:, 0], bodies.velocity[:, 0], attitude, turn, spin, rate)
+    return RigidBody(bodies.position[:, 0], bodies.velocity[:, 0], attitude, turn, spin, rate)
 
 
-def advanced(body: Body, mass: Any, back: Array, force: Array, torque: Array, dt: Any) -> Body:
+def advanced(body: RigidBody, mass: Any, back: Array, force: Array, torque: Array, dt: Any) -> RigidBody:
     """A rigid body after a sub-step: its momenta first, then its pose; `back` is its inertia's inverse."""
     velocity, spin = body.velocity + dt * force / mass, body.spin + dt * torque
     rate = apply(body.turn, apply(back, apply_transposed(body.turn, spin)))
     attitude = algebra.normalised(algebra.multiply(algebra.turn_by(dt * rate), body.attitude))
     turn = algebra.rotation_matrix(attitude)
     rate = apply(turn, apply(back, apply_transposed(turn, spin)))
-    return Body(body.place + dt * velocity, velocity, attitude, turn, spin, rate)
+    return RigidBody(body.place + dt * velocity, velocity, attitude, turn, spin, rate)
 
 
 def inverse(inertia: Array) -> Array:
@@ -77,7 +77,7 @@ def inverse(inertia: Array) -> Array:
     return jnp.moveaxis(jnp.linalg.inv(jnp.moveaxis(inertia, (0, 1), (-2, -1))), (-2, -1), (0, 1))
 
 
-def as_bodies(body: Body) -> Bodies:
+def as_bodies(body: RigidBody) -> Bodies:
     """As a state holds a body."""
     rate = apply_transposed(body.turn, body.rate)
     return Bodies(body.place[:, None], body.velocity[:, None], body.attitude[:, None], rate[:, None])

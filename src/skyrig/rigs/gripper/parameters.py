@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from skyrig.rigs.bodies import Bodies
-from skyrig.rigs.gripper.solid import Solid
+from skyrig.rigs.gripper.solid import GraspedSolid
 from skyrig.rigs.layout import Drive, Group, Layout, SignalKind
 from skyrig.rigs.protocol import Rig, State
 from skyrig.soft.gripper import Gripper
@@ -73,7 +73,7 @@ class GripperParameters(Rig):
     payload_inertia: Float[Array, "3 3 *batch"]
     gravity: Float[Array, "*batch"]
     fingers: Gripper
-    solid: Solid
+    solid: GraspedSolid
     skin: Float[Array, "points nodes"]
     """Weights of a slice's nodes in the points of its skin that may touch something."""
     area: Float[Array, "slices points"]

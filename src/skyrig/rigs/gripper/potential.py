@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from skyrig.rigs.gripper import contact
-from skyrig.rigs.gripper.contact import FLAT, Pose, Touch
+from skyrig.rigs.gripper.contact import FLAT, RigidPose, SkinTouch
 from skyrig.rigs.gripper.parameters import GripperMode, GripperParameters
 from skyrig.soft import energy
 from skyrig.soft.gripper import each_tendon
@@ -26,27 +26,27 @@ LEAST = 1e-9
 """Stiffness of skin that stands for no area (N/m), so that nothing is divided by zero."""
 
 
-class Place(NamedTuple):
+class GripperPlace(NamedTuple):
     """Where everything is: the unknowns of a step."""
 
     nodes: Float[Array, "fingers slices own 3"]
-    vehicle: Pose
-    object: Pose
+    vehicle: RigidPose
+    object: RigidPose
 
 
-class Step(NamedTuple):
+class StepStart(NamedTuple):
     """What a step knows before it begins."""
 
     dt: Float[Array, ""]
-    begin: Place
+    begin: GripperPlace
     lengths: Float[Array, "fingers 4"]
     slices: Float[Array, "fingers slices nodes 3"]
     """At the start."""
     aim: Float[Array, "fingers slices nodes 3"]
     """Where the fingers would go if nothing but weight acted."""
-    vehicle: Pose
+    vehicle: RigidPose
     """Where the vehicle would go under thrust and weight alone."""
-    object: Pose
+    object: RigidPose
     """Where the object would go under its weight alone."""
     viscous: Float[Array, "fingers slices dofs dofs"]
     """Damping of the slices, as they stand at the start (N s/m)."""
@@ -55,7 +55,7 @@ class Step(NamedTuple):
     mode: GripperMode
 
 
-def slices(rig: GripperParameters, at: Place) -> Float[Array, "fingers slices nodes 3"]:
+def slices(rig: GripperParameters, at: GripperPlace) -> Float[Array, "fingers slices nodes 3"]:
     """The fingers' slices, their bases on the vehicle."""
     finger = rig.fingers.finger
     base = at.vehicle.place + bases(rig) @ at.vehicle.turn.T
@@ -85,7 +85,7 @@ def viscous(finger: Finger, nodes: Float[Array, "... nodes 3"]) -> Float[Array, 
     return finger.damping * made.reshape(whole.shape)
 
 
-def rigid_energy(mass: Any, inertia: Any, aim: Pose, at: Pose) -> Float[Array, ""]:
+def rigid_energy(mass: Any, inertia: Any, aim: RigidPose, at: RigidPose) -> Float[Array, ""]:
     """What it takes to be elsewhere than where it would go by itself, times h^2 (J s^2)."""
     away = at.place - aim.place
     spread = jnp.trace(inertia) / 2 * jnp.eye(3) - inertia
@@ -97,7 +97,7 @@ class Skin(NamedTuple):
 
     points: Float[Array, "fingers slices points 3"]
     stiffness: Float[Array, "slices points"]
-    touch: Touch
+    touch: SkinTouch
     slip: Float[Array, "fingers slices points 3"]
     """From the anchors on the object, along it (m)."""
     arm: Float[Array, "fingers slices points 3"]
@@ -108,7 +108,7 @@ class Skin(NamedTuple):
     """From the anchors on the ground (m)."""
 
 
-def skin(rig: GripperParameters, step: Step, at: Place, nodes: Array) -> Skin:
+def skin(rig: GripperParameters, step: StepStart, at: GripperPlace, nodes: Array) -> Skin:
     """Where the fingers' skin is, next to object and ground."""
     points = jnp.einsum("ca,fsai->fsci", rig.skin, nodes)
     arm = step.mode.held.anchor @ at.object.turn.T
@@ -119,7 +119,7 @@ def skin(rig: GripperParameters, step: Step, at: Place, nodes: Array) -> Skin:
     return Skin(points, stiffness, touch, slip, arm, points[..., 2] - rig.floor, drag)
 
 
-def skin_energy(rig: GripperParameters, step: Step, it: Skin) -> Float[Array, ""]:
+def skin_energy(rig: GripperParameters, step: StepStart, it: Skin) -> Float[Array, ""]:
     """Of the skin on object and ground (J)."""
     hold, graze = rig.friction * step.mode.held.force, rig.ground_friction * step.mode.grazed.force
     total = contact.press_energy(it.stiffness, it.touch.gap) + contact.press_energy(it.stiffness, it.height)
@@ -127,13 +127,13 @@ def skin_energy(rig: GripperParameters, step: Step, it: Skin) -> Float[Array, ""
     return total + contact.rub_energy(it.stiffness, graze, it.drag)
 
 
-def standing(rig: GripperParameters, step: Step, at: Pose) -> tuple[Array, Array]:
+def standing(rig: GripperParameters, step: StepStart, at: RigidPose) -> tuple[Array, Array]:
     """The object's corners (m), and how far they are from their anchors along the ground (m)."""
     places = contact.corners(rig.solid, at, step.begin.object)
     return places, (places - step.mode.stood.anchor) * FLAT
 
 
-def standing_energy(rig: GripperParameters, step: Step, at: Pose) -> Float[Array, ""]:
+def standing_energy(rig: GripperParameters, step: StepStart, at: RigidPose) -> Float[Array, ""]:
     """Of the object on the ground (J)."""
     places, slip = standing(rig, step, at)
     limit = rig.ground_friction * step.mode.stood.force
@@ -141,7 +141,7 @@ def standing_energy(rig: GripperParameters, step: Step, at: Pose) -> Float[Array
     return pressed + contact.rub_energy(rig.ground_stiffness, limit, slip)
 
 
-def potential(rig: GripperParameters, step: Step, at: Place) -> Float[Array, ""]:
+def potential(rig: GripperParameters, step: StepStart, at: GripperPlace) -> Float[Array, ""]:
     """The function whose least is where the step ends (J)."""
     finger, square = rig.fingers.finger, step.dt**2
     nodes = slices(rig, at)

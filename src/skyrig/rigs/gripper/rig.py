@@ -18,7 +18,7 @@ from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.cables import passed
 from skyrig.rigs.gripper.dynamics import GripperDynamics
 from skyrig.rigs.gripper.parameters import GripperMode, GripperMotion, GripperState, no_grip
-from skyrig.rigs.gripper.solid import Solid
+from skyrig.rigs.gripper.solid import GraspedSolid
 from skyrig.soft.equilibrium import equilibrium
 from skyrig.soft.gripper import Gripper, each_tendon, felt, in_body
 from skyrig.soft.mesh import FingerDesign
@@ -83,7 +83,7 @@ class SoftGripper(GripperDynamics):
             payload_inertia=as_jax(inertia),
             gravity=as_jax(gravity),
             fingers=ring,
-            solid=Solid.of(payload.shape),
+            solid=GraspedSolid.of(payload.shape),
             skin=as_jax(skin),
             area=as_jax(area),
             friction=as_jax(checks.nonnegative("friction", friction)),

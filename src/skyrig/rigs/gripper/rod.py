@@ -14,9 +14,9 @@ from skyrig import algebra
 from skyrig.algebra import apply, apply_transposed, cross, dot
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.gripper.dynamics import assumptions, outside
-from skyrig.rigs.gripper.momentum import Push
+from skyrig.rigs.gripper.momentum import OutsidePush
 from skyrig.rigs.gripper.moving import (
-    Moving,
+    MovingRod,
     advanced,
     as_bodies,
     free,
@@ -29,11 +29,21 @@ from skyrig.rigs.gripper.moving import (
 )
 from skyrig.rigs.gripper.parameters import Grip, GripperMode, GripperMotion, GripperState
 from skyrig.rigs.gripper.rig import SoftGripper
-from skyrig.rigs.gripper.skin import LATE, LATE_GROUND, Body, Stuck, gap, on_ground, on_object, standing, wide
+from skyrig.rigs.gripper.skin import (
+    LATE,
+    LATE_GROUND,
+    RigidBody,
+    Stuck,
+    gap,
+    on_ground,
+    on_object,
+    standing,
+    wide,
+)
 from skyrig.rigs.protocol import Loads
 from skyrig.soft import rod as rods
 from skyrig.soft.mesh import FingerDesign
-from skyrig.soft.rod import Nodes, Rod
+from skyrig.soft.rod import Rod, RodNodes
 
 ROWS = tuple((row, 1.0, y) for row in (0.5, 1.0) for y in (-1.0, 0.0, 1.0)) + ((1.0, -1.0, 0.0),)
 """Points of the skin of a segment: how far along it, and where in the cross-section, in half widths."""
@@ -67,7 +77,7 @@ class RodGripper(SoftGripper):
         lengths = jnp.broadcast_to(self.fingers.finger.length, (4, self.count_fingers))
         at = rods.settled(self.rod, at, lengths, self._down(at.place[:, 1:]), HANGING)
         spin = wide(apply(turn, craft.rate[:, 0]), at.place)
-        drift = Nodes(
+        drift = RodNodes(
             wide(craft.velocity[:, 0], at.place) + cross(spin, at.place),
             *(cross(spin, leaf) for leaf in at[1:]),
         )
@@ -94,20 +104,20 @@ class RodGripper(SoftGripper):
         own = jnp.moveaxis(self.fingers.turn, 0, 2)
         return (turn[:, :, None, None] * own[None]).sum(1)
 
-    def _bases(self, place: Array, turn: Array) -> Nodes:
+    def _bases(self, place: Array, turn: Array) -> RodNodes:
         """The bases' nodes, (3, 1, fingers, *batch)."""
         own, frames = jnp.moveaxis(self.fingers.place, 0, 1), self._frames(turn)
         where = wide(place, own) + apply(turn[:, :, None], own)
-        return Nodes(where[:, None], frames[:, 0, None], frames[:, 1, None])
+        return RodNodes(where[:, None], frames[:, 0, None], frames[:, 1, None])
 
     def _down(self, like: Array) -> Array:
         """Gravity (m/s^2)."""
         none = jnp.zeros_like(like[0])
         return jnp.stack([none, none, none - self.gravity])
 
-    def _skin(self, at: Nodes) -> Float[Array, "3 points slices fingers *batch"]:
+    def _skin(self, at: RodNodes) -> Float[Array, "3 points slices fingers *batch"]:
         """Points of the skin from all nodes, bases included; linear, so that it serves for velocities too."""
-        upper, lower = (Nodes(*(leaf[:, rows] for leaf in at)) for rows in (np.s_[1:], np.s_[:-1]))
+        upper, lower = (RodNodes(*(leaf[:, rows] for leaf in at)) for rows in (np.s_[1:], np.s_[:-1]))
         half = self.rod.half
         mixed = {1.0: upper, 0.5: jax.tree.map(lambda a, b: (a + b) / 2, upper, lower)}
         return jnp.stack(
@@ -115,22 +125,22 @@ class RodGripper(SoftGripper):
             1,
         )
 
-    def _whole(self, now: Moving) -> tuple[Nodes, Nodes]:
+    def _whole(self, now: MovingRod) -> tuple[RodNodes, RodNodes]:
         """All nodes and their velocities, those of the bases with the vehicle."""
         base = self._bases(now.vehicle.place, now.vehicle.turn)
         spin = wide(now.vehicle.rate, base.place)
         arm = base.place - wide(now.vehicle.place, base.place)
         swept = wide(now.vehicle.velocity, base.place) + cross(spin, arm)
-        going = Nodes(swept, cross(spin, base.inner), cross(spin, base.aside))
+        going = RodNodes(swept, cross(spin, base.inner), cross(spin, base.aside))
         join = [jnp.concatenate(pair, 1) for pair in zip(base, now.at, strict=True)]
         moves = [jnp.concatenate(pair, 1) for pair in zip(going, now.drift, strict=True)]
-        return Nodes(*join), Nodes(*moves)
+        return RodNodes(*join), RodNodes(*moves)
 
     def step(self, state: GripperState, loads: Any, dt: Array) -> tuple[GripperState, Bool[Array, "*batch"]]:
         """As many sub-steps as the material, the tendons and the contacts need; loads are held over them."""
         return in_turn(self, state, outside(loads(0.0, state), state), dt)
 
-    def step_alone(self, state: GripperState, push: Push, dt: Array) -> tuple[GripperState, Array]:
+    def step_alone(self, state: GripperState, push: OutsidePush, dt: Array) -> tuple[GripperState, Array]:
         """The step of one flight."""
         begin = self.begun(state)
         count = jnp.ceil(dt.max() / self._longest()).astype(int)
@@ -139,7 +149,7 @@ class RodGripper(SoftGripper):
 
         backs = inverse(self.inertia[:, :, 0]), inverse(self.payload_inertia)
 
-        def one(_: Any, now: Moving) -> Moving:
+        def one(_: Any, now: MovingRod) -> MovingRod:
             return self._sub_step(now, push, tendons, backs, share)
 
         end = jax.lax.fori_loop(0, count, one, begin)
@@ -160,13 +170,13 @@ class RodGripper(SoftGripper):
         stands = self.ground_stiffness * max(corners.shape[0] / 2, 1) * weak
         return jnp.minimum(own, rods.SAFETY * rods.stable(stands, LATE_GROUND * stands))
 
-    def begun(self, state: GripperState) -> Moving:
+    def begun(self, state: GripperState) -> MovingRod:
         """A flight before its first sub-step."""
         motion, mode = state.motion, state.mode
         inertia = self.inertia[:, :, 0]
         held = Stuck(jnp.moveaxis(mode.held.anchor, (3, 2, 1, 0), (0, 1, 2, 3)), turned(mode.held.force))
         stood = Stuck(jnp.moveaxis(mode.stood.anchor, 1, 0), mode.stood.force)
-        return Moving(
+        return MovingRod(
             rigid(motion.vehicles, inertia),
             rigid(motion.payload, self.payload_inertia),
             unpacked(motion.nodes),
@@ -178,8 +188,8 @@ class RodGripper(SoftGripper):
         )
 
     def _sub_step(
-        self, now: Moving, push: Push, tendons: Array, backs: tuple[Array, Array], dt: Array
-    ) -> Moving:
+        self, now: MovingRod, push: OutsidePush, tendons: Array, backs: tuple[Array, Array], dt: Array
+    ) -> MovingRod:
         """Forces where things are, then velocities, then places: momentum is kept to rounding."""
         it = self.rod
         at, drift = self._whole(now)
@@ -192,7 +202,7 @@ class RodGripper(SoftGripper):
         force = jax.tree.map(jnp.add, force, back(on_skin + ground)[0])
         thing, stood = self._object_moved(now, points, on_skin, push, backs[1], dt)
         mass, inertia = rods.masses(it, at.place.shape[1])
-        gain = Nodes(
+        gain = RodNodes(
             force.place[:, 1:] / mass + self._down(now.at.place),
             *(leaf[:, 1:] / inertia for leaf in force[1:]),
         )
@@ -211,11 +221,11 @@ class RodGripper(SoftGripper):
             dt,
         )
         moved = jax.tree.map(lambda x, v: x + dt * v, now.at, drift)
-        return Moving(vehicle, thing, moved, drift, held, stood, ground[2], now.torque + torque)
+        return MovingRod(vehicle, thing, moved, drift, held, stood, ground[2], now.torque + torque)
 
     def _object_moved(
-        self, now: Moving, points: Array, on_skin: Array, push: Push, back: Array, dt: Array
-    ) -> tuple[Body, Stuck]:
+        self, now: MovingRod, points: Array, on_skin: Array, push: OutsidePush, back: Array, dt: Array
+    ) -> tuple[RigidBody, Stuck]:
         """The object after a sub-step, and where its corners stick."""
         thing = now.object
         arm = self._corners(thing)
@@ -238,7 +248,7 @@ class RodGripper(SoftGripper):
             stood = stood._replace(anchor=stood.anchor - rolled)
         return moved, stood
 
-    def _corners(self, thing: Body) -> Float[Array, "3 corners *batch"]:
+    def _corners(self, thing: RigidBody) -> Float[Array, "3 corners *batch"]:
         """What the object stands on, from its middle (m)."""
         own = jnp.moveaxis(self.solid.corners, 1, 0)
         if self.solid.kind == "ball":
@@ -246,7 +256,7 @@ class RodGripper(SoftGripper):
             return jnp.stack([none, none, none - self.solid.size[0]])
         return apply(thing.turn[:, :, None], own)
 
-    def _ended(self, state: GripperState, end: Moving, count: Array) -> GripperState:
+    def _ended(self, state: GripperState, end: MovingRod, count: Array) -> GripperState:
         mode = state.mode
         held = Grip(jnp.moveaxis(end.held.anchor, (0, 1, 2, 3), (3, 2, 1, 0)), turned(end.held.force))
         grazed = Grip(mode.grazed.anchor, turned(end.grazed))

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from skyrig.algebra import apply, apply_transposed, cross, dot, largest
-from skyrig.rigs.gripper.solid import Solid
+from skyrig.rigs.gripper.solid import GraspedSolid
 
 LATE = 2e-4
 """Damping of the skin over its stiffness (s)."""
@@ -23,7 +23,7 @@ CREEP = 0.05
 """Speed at which fingers' friction on the ground is nearly all there (m/s)."""
 
 
-class Body(NamedTuple):
+class RigidBody(NamedTuple):
     """A rigid body in the world."""
 
     place: Float[Array, "3 *batch"]
@@ -53,7 +53,7 @@ def wide(vector: Array, like: Array) -> Array:
     return vector.reshape((*vector.shape[:1], *(1,) * more, *vector.shape[1:]))
 
 
-def gap(solid: Solid, place: Float[Array, "3 *points"]) -> tuple[Array, Array]:
+def gap(solid: GraspedSolid, place: Float[Array, "3 *points"]) -> tuple[Array, Array]:
     """Distance of points in the solid's frame from its surface (m), below zero inside, and the way out."""
     size = solid.size
     if solid.kind == "ball":
@@ -88,8 +88,8 @@ def _rounded(beyond: Array, rounding: Array) -> tuple[Array, Array]:
 
 
 def on_object(
-    solid: Solid,
-    thing: Body,
+    solid: GraspedSolid,
+    thing: RigidBody,
     points: Float[Array, "3 *points"],
     velocity: Float[Array, "3 *points"],
     before: Stuck,

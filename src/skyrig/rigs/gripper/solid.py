@@ -15,7 +15,7 @@ ROUNDING = 0.15
 """Radius at which edges of boxes and cylinders are rounded, as a share of their least half extent."""
 
 
-class Solid(eqx.Module):
+class GraspedSolid(eqx.Module):
     """A solid in its own frame."""
 
     size: Float[Array, "3"]
@@ -30,7 +30,7 @@ class Solid(eqx.Module):
     """'ball', 'cylinder', 'box' or 'convex'."""
 
     @staticmethod
-    def of(shape: Any) -> Solid:
+    def of(shape: Any) -> GraspedSolid:
         """From a payload's shape: ball, box, cylinder, or anything else by the convex hull of its corners."""
         kind = {"point": "ball", "box": "box", "cylinder": "cylinder"}.get(shape.kind, "convex")
         planes, corners = np.zeros((0, 4)), np.asarray(shape.corners, dtype=np.float64)
@@ -51,11 +51,11 @@ class Solid(eqx.Module):
         if kind in ("box", "cylinder"):
             corners = corners * np.where(np.abs(corners) > 0, 1 - 0.3 * rounding / size, 1.0)
             corners[:, 2] = np.sign(corners[:, 2]) * size[2]
-        return Solid(as_jax(size), as_jax(rounding), as_jax(planes), as_jax(corners), kind)
+        return GraspedSolid(as_jax(size), as_jax(rounding), as_jax(planes), as_jax(corners), kind)
 
 
 def distance(
-    solid: Solid, place: Float[Array, "*points 3"]
+    solid: GraspedSolid, place: Float[Array, "*points 3"]
 ) -> tuple[Float[Array, "*points"], Float[Array, "*points 3"]]:
     """Of points in the solid's frame from its surface (m), below zero inside, and the way out."""
     if solid.kind == "ball":

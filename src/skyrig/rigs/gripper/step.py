@@ -9,13 +9,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from skyrig.rigs.gripper import contact
-from skyrig.rigs.gripper.contact import FLAT, Pose
-from skyrig.rigs.gripper.momentum import Push, Speed, exact, lumps, spin
+from skyrig.rigs.gripper.contact import FLAT, RigidPose
+from skyrig.rigs.gripper.momentum import OutsidePush, Speed, exact, lumps, spin
 from skyrig.rigs.gripper.parameters import Grip, GripperMode, GripperParameters
 from skyrig.rigs.gripper.potential import (
-    Place,
+    GripperPlace,
     Skin,
-    Step,
+    StepStart,
     potential,
     skin,
     slices,
@@ -31,18 +31,23 @@ MOST_TURNS = 40
 HALVINGS = 20
 
 
-class Stepped(NamedTuple):
+class GripperStep(NamedTuple):
     """Where a step ends."""
 
-    place: Place
+    place: GripperPlace
     speed: Speed
     mode: GripperMode
     failed: Bool[Array, ""]
 
 
 def advance(
-    rig: GripperParameters, at: Place, speed: Speed, mode: GripperMode, push: Push, dt: Float[Array, ""]
-) -> Stepped:
+    rig: GripperParameters,
+    at: GripperPlace,
+    speed: Speed,
+    mode: GripperMode,
+    push: OutsidePush,
+    dt: Float[Array, ""],
+) -> GripperStep:
     """One step of `dt` (s) of one flight."""
     step = begun(rig, at, speed, mode, push, dt)
     end, failed = _least(rig, step, _guess(step, speed))
@@ -54,16 +59,18 @@ def advance(
         spin(rig.inertia[:, :, 0], end.vehicle, made.vehicle_turn)
         - spin(rig.inertia[:, :, 0], at.vehicle, speed.vehicle_turn)
     ) / dt - push.vehicle_turn
-    return Stepped(end, made, _gripped(rig, step, end, touched, torque), failed)
+    return GripperStep(end, made, _gripped(rig, step, end, touched, torque), failed)
 
 
-def begun(rig: GripperParameters, at: Place, speed: Speed, mode: GripperMode, push: Push, dt: Array) -> Step:
+def begun(
+    rig: GripperParameters, at: GripperPlace, speed: Speed, mode: GripperMode, push: OutsidePush, dt: Array
+) -> StepStart:
     """What a step knows before it begins."""
     finger = rig.fingers.finger
     down = jnp.array([0.0, 0.0, -1.0]) * rig.gravity
     now, drift = lumps(rig, at, speed)
     points = jnp.einsum("ca,fsai->fsci", rig.skin, now)
-    return Step(
+    return StepStart(
         dt,
         at,
         tendon_lengths(rig, mode),
@@ -96,24 +103,33 @@ def begun(rig: GripperParameters, at: Place, speed: Speed, mode: GripperMode, pu
 
 
 def _free(
-    mass: Array, inertia: Array, at: Pose, velocity: Array, turn: Array, push: Any, down: Array, dt: Array
-) -> Pose:
+    mass: Array,
+    inertia: Array,
+    at: RigidPose,
+    velocity: Array,
+    turn: Array,
+    push: Any,
+    down: Array,
+    dt: Array,
+) -> RigidPose:
     """Where a rigid body goes under a push and its weight."""
     whole = at.turn @ inertia @ at.turn.T
     spin = turn + dt * jnp.linalg.solve(whole, push[1] - jnp.cross(turn, whole @ turn))
     place = at.place + dt * velocity + dt * dt * (down + push[0] / mass)
-    return Pose(place, rotation(dt * spin) @ at.turn)
+    return RigidPose(place, rotation(dt * spin) @ at.turn)
 
 
-def _guess(step: Step, speed: Speed) -> Place:
+def _guess(step: StepStart, speed: Speed) -> GripperPlace:
     """Where to begin: everything goes on as it went."""
     before = step.begin
     going = before.object.place + step.dt * speed.object
-    return Place(before.nodes + step.dt * speed.nodes, step.vehicle, Pose(going, step.object.turn))
+    return GripperPlace(
+        before.nodes + step.dt * speed.nodes, step.vehicle, RigidPose(going, step.object.turn)
+    )
 
 
 class _Search(NamedTuple):
-    place: Place
+    place: GripperPlace
     value: Array
     shift: Array
     left: Array
@@ -121,7 +137,7 @@ class _Search(NamedTuple):
     stuck: Array
 
 
-def _least(rig: GripperParameters, step: Step, guess: Place) -> tuple[Place, Array]:
+def _least(rig: GripperParameters, step: StepStart, guess: GripperPlace) -> tuple[GripperPlace, Array]:
     """Where the potential is least, and whether that could not be found."""
     first = potential(rig, step, guess)
     bad = ~jnp.isfinite(first)
@@ -139,7 +155,7 @@ def _least(rig: GripperParameters, step: Step, guess: Place) -> tuple[Place, Arr
     return end.place, ~jnp.isfinite(end.value) | (end.left > 1e3 * TOLERANCE)
 
 
-def _turn(rig: GripperParameters, step: Step, it: _Search) -> _Search:
+def _turn(rig: GripperParameters, step: StepStart, it: _Search) -> _Search:
     """One Newton turn with a line search."""
     down = slope(rig, step, it.place)
     left = _size(down)
@@ -179,8 +195,8 @@ def _size(change: Change) -> Array:
     return jnp.sqrt(sum((leaf * leaf).sum() for leaf in change))
 
 
-def _speed(before: Place, after: Place, dt: Array) -> Speed:
-    def turn(a: Pose, b: Pose) -> Array:
+def _speed(before: GripperPlace, after: GripperPlace, dt: Array) -> Speed:
+    def turn(a: RigidPose, b: RigidPose) -> Array:
         return logarithm(b.turn @ a.turn.T) / dt
 
     return Speed(
@@ -202,7 +218,9 @@ def logarithm(turn: Float[Array, "3 3"]) -> Float[Array, "3"]:
     return odd * jnp.where(small, 1.0, angle / sine)
 
 
-def _gripped(rig: GripperParameters, step: Step, end: Place, it: Skin, torque: Array) -> GripperMode:
+def _gripped(
+    rig: GripperParameters, step: StepStart, end: GripperPlace, it: Skin, torque: Array
+) -> GripperMode:
     """Anchors and forces at the end of a step."""
     mode = step.mode
     slip = contact.flatten(it.points - end.object.place - it.arm, it.touch.normal)

@@ -13,9 +13,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from skyrig.rigs.gripper import contact
-from skyrig.rigs.gripper.contact import FLAT, Pose
+from skyrig.rigs.gripper.contact import FLAT, RigidPose
 from skyrig.rigs.gripper.parameters import GripperParameters
-from skyrig.rigs.gripper.potential import Place, Step, bases, potential, skin, slices, standing
+from skyrig.rigs.gripper.potential import GripperPlace, StepStart, bases, potential, skin, slices, standing
 from skyrig.soft import energy
 from skyrig.soft.blocks import Blocks, factor, solve
 from skyrig.soft.stack import assembled, gathered
@@ -37,10 +37,10 @@ def skew(vector: Float[Array, "*shape 3"]) -> Float[Array, "*shape 3 3"]:
     return jnp.stack(rows, -2)
 
 
-def turned(pose: Pose, by: Float[Array, "6"]) -> Pose:
+def turned(pose: RigidPose, by: Float[Array, "6"]) -> RigidPose:
     """A pose moved and turned, to second order in the turn: enough for first derivatives at none."""
     hat = skew(by[3:])
-    return Pose(pose.place + by[:3], (jnp.eye(3) + hat + hat @ hat / 2) @ pose.turn)
+    return RigidPose(pose.place + by[:3], (jnp.eye(3) + hat + hat @ hat / 2) @ pose.turn)
 
 
 def rotation(by: Float[Array, "3"]) -> Float[Array, "3 3"]:
@@ -54,22 +54,22 @@ def rotation(by: Float[Array, "3"]) -> Float[Array, "3 3"]:
     return jnp.eye(3) + first * hat + second * hat @ hat
 
 
-def moved(at: Place, change: Change, share: Any) -> Place:
+def moved(at: GripperPlace, change: Change, share: Any) -> GripperPlace:
     """Unknowns after a share of a change."""
 
-    def body(pose: Pose, by: Array) -> Pose:
-        return Pose(pose.place + share * by[:3], rotation(share * by[3:]) @ pose.turn)
+    def body(pose: RigidPose, by: Array) -> RigidPose:
+        return RigidPose(pose.place + share * by[:3], rotation(share * by[3:]) @ pose.turn)
 
-    return Place(
+    return GripperPlace(
         at.nodes + share * change.nodes, body(at.vehicle, change.vehicle), body(at.object, change.object)
     )
 
 
-def slope(rig: GripperParameters, step: Step, at: Place) -> Change:
+def slope(rig: GripperParameters, step: StepStart, at: GripperPlace) -> Change:
     """Gradient of the potential."""
 
     def along(change: Change) -> Array:
-        place = Place(
+        place = GripperPlace(
             at.nodes + change.nodes, turned(at.vehicle, change.vehicle), turned(at.object, change.object)
         )
         return potential(rig, step, place)
@@ -94,7 +94,7 @@ class Shaft(NamedTuple):
     """Minus what a pull gives way by itself (m/N)."""
 
 
-def matrix(rig: GripperParameters, step: Step, at: Place, shift: Any) -> Shaft:
+def matrix(rig: GripperParameters, step: StepStart, at: GripperPlace, shift: Any) -> Shaft:
     """Second derivatives of the potential, those left out that could make it bend down."""
     finger = rig.fingers.finger
     nodes = slices(rig, at)
@@ -153,17 +153,17 @@ def solved(shaft: Shaft, down: Change) -> Change:
     return Change(nodes.reshape(down.nodes.shape), found[:6], found[6:12])
 
 
-def _levers(rig: GripperParameters, vehicle: Pose) -> Float[Array, "fingers dofs 6"]:
+def _levers(rig: GripperParameters, vehicle: RigidPose) -> Float[Array, "fingers dofs 6"]:
     """How the bases' nodes move with the vehicle."""
     arm = bases(rig) @ vehicle.turn.T
     lever = jnp.concatenate([jnp.broadcast_to(jnp.eye(3), (*arm.shape, 3)), -skew(arm)], -1)
     return lever.reshape(arm.shape[0], -1, 6)
 
 
-def _rigid(rig: GripperParameters, step: Step, at: Place) -> Float[Array, "12 12"]:
+def _rigid(rig: GripperParameters, step: StepStart, at: GripperPlace) -> Float[Array, "12 12"]:
     """Inertia of vehicle and object."""
 
-    def body(mass: Array, inertia: Array, aim: Pose, pose: Pose) -> Array:
+    def body(mass: Array, inertia: Array, aim: RigidPose, pose: RigidPose) -> Array:
         spread = jnp.trace(inertia) / 2 * jnp.eye(3) - inertia
         turn = pose.turn @ spread @ aim.turn.T
         turning = jnp.trace(turn) * jnp.eye(3) - (turn + turn.T) / 2
@@ -176,7 +176,9 @@ def _rigid(rig: GripperParameters, step: Step, at: Place) -> Float[Array, "12 12
     return jax.scipy.linalg.block_diag(*both) / step.dt**2
 
 
-def _touching(rig: GripperParameters, step: Step, at: Place, nodes: Array) -> tuple[Array, Array, Array]:
+def _touching(
+    rig: GripperParameters, step: StepStart, at: GripperPlace, nodes: Array
+) -> tuple[Array, Array, Array]:
     """Stiffness of contacts: of slices, between slices and object, and of the object."""
     it = skin(rig, step, at, nodes)
     normal = it.touch.normal
@@ -211,7 +213,7 @@ def _level(rub: Array, press: Array) -> Array:
     return flat + press[..., None, None] * jnp.diag(1 - FLAT)
 
 
-def _standing(rig: GripperParameters, step: Step, pose: Pose) -> Float[Array, "6 6"]:
+def _standing(rig: GripperParameters, step: StepStart, pose: RigidPose) -> Float[Array, "6 6"]:
     places, slip = standing(rig, step, pose)
     rub = contact.rub_stiffness(rig.ground_stiffness, rig.ground_friction * step.mode.stood.force, slip)
     pressed = jnp.where(places[:, 2] < rig.floor, rig.ground_stiffness, 0.0)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from skyrig.fields import Part, Point, unit
+from skyrig.fields import Point, SpecPart, unit
 from skyrig.scenario.sentences import nearest, refuse, shown
 from skyrig.scenario.world import ElementSpec
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from skyrig.scenario.mechanisms import RigParts
 
 
-class Coefficients(Part, frozen=True, kw_only=True):
+class Coefficients(SpecPart, frozen=True, kw_only=True):
     """Of the drag of a body, one for all directions or along each of its axes."""
 
     linear: Annotated[float | Point, unit("N s/m", "Drag over speed")] = 0.0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from skyrig.fields import Part, Point, Positive, Turn, unit
+from skyrig.fields import Point, Positive, SpecPart, Turn, unit
 from skyrig.scenario.sentences import refuse
 from skyrig.scenario.world import ElementSpec
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from skyrig.scenario.mechanisms import RigParts
 
 
-class SlopeSpec(Part, frozen=True, kw_only=True):
+class SlopeSpec(SpecPart, frozen=True, kw_only=True):
     """Ground below a plane."""
 
     point: Annotated[Point, unit("m", "Through which it goes")] = (0.0, 0.0, 0.0)
@@ -40,7 +40,7 @@ class GroundSpec(ElementSpec, frozen=True, kw_only=True):
     def build(self, parts: RigParts) -> Element:
         """Hulls on planes."""
         from skyrig.algebra import as_jax
-        from skyrig.elements.contact import Contact
+        from skyrig.elements.contact import SurfaceContact
         from skyrig.elements.strands import Strands
         from skyrig.elements.surfaces import Planes
         from skyrig.scenario.elements.hulls import hulls_of
@@ -52,10 +52,10 @@ class GroundSpec(ElementSpec, frozen=True, kw_only=True):
         planes = Planes(as_jax(np.stack(normals, axis=1)), as_jax(np.array(offsets)))
         # a straight line between bodies above a floor never passes through it
         strands = Strands.of(parts.tethers) if self.slopes else None
-        return Contact(hulls_of(parts), planes, as_jax(np.asarray(self.friction)), "ground", strands)
+        return SurfaceContact(hulls_of(parts), planes, as_jax(np.asarray(self.friction)), "ground", strands)
 
 
-class BoxSpec(Part, frozen=True, kw_only=True):
+class BoxSpec(SpecPart, frozen=True, kw_only=True):
     """A box, such as a step or a wall."""
 
     centre: Annotated[Point, unit("m", "Its middle")]
@@ -63,7 +63,7 @@ class BoxSpec(Part, frozen=True, kw_only=True):
     attitude: Annotated[Turn, unit("rad", "Roll, pitch, yaw, or a yaw alone")] = 0.0
 
 
-class CylinderSpec(Part, frozen=True, kw_only=True):
+class CylinderSpec(SpecPart, frozen=True, kw_only=True):
     """An upright cylinder, such as a mast."""
 
     centre: Annotated[Point, unit("m", "Its middle")]
@@ -71,7 +71,7 @@ class CylinderSpec(Part, frozen=True, kw_only=True):
     height: Annotated[float, unit("m", "Its height", gt=0, le=1e4)]
 
 
-class SphereSpec(Part, frozen=True, kw_only=True):
+class SphereSpec(SpecPart, frozen=True, kw_only=True):
     """A ball."""
 
     centre: Annotated[Point, unit("m", "Its middle")]
@@ -95,7 +95,7 @@ class ObstaclesSpec(ElementSpec, frozen=True, kw_only=True):
         """Hulls on solids."""
         from skyrig.algebra import as_jax
         from skyrig.elements import surfaces
-        from skyrig.elements.contact import Contact
+        from skyrig.elements.contact import SurfaceContact
         from skyrig.elements.strands import Strands
         from skyrig.scenario.elements.hulls import hulls_of
 
@@ -118,7 +118,7 @@ class ObstaclesSpec(ElementSpec, frozen=True, kw_only=True):
             kinds.append(surfaces.Spheres(columns([it.centre for it in self.spheres]), radius))
         whole = kinds[0] if len(kinds) == 1 else surfaces.Union(tuple(kinds))
         strands = Strands.of(parts.tethers)
-        return Contact(hulls_of(parts), whole, as_jax(np.asarray(self.friction)), "obstacles", strands)
+        return SurfaceContact(hulls_of(parts), whole, as_jax(np.asarray(self.friction)), "obstacles", strands)
 
 
 def _rotation(attitude: Turn) -> np.ndarray:

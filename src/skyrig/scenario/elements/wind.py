@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from skyrig.fields import Part, Point, unit
+from skyrig.fields import Point, SpecPart, unit
 from skyrig.scenario.sentences import refuse
 from skyrig.scenario.world import ElementSpec
 
@@ -18,14 +18,14 @@ FASTEST = 100.0
 """No wind is faster (m/s)."""
 
 
-class ShearSpec(Part, frozen=True, kw_only=True):
+class ShearSpec(SpecPart, frozen=True, kw_only=True):
     """Wind that grows with the logarithm of height: ln(z/roughness)/ln(height/roughness)."""
 
     height: Annotated[float, unit("m", "Where the wind is as stated: 20 feet", gt=0, le=1e4)] = 6.096
     roughness: Annotated[float, unit("m", "Below it there is none: 0.15 feet", gt=0, le=100)] = 0.04572
 
 
-class GustSpec(Part, frozen=True, kw_only=True):
+class GustSpec(SpecPart, frozen=True, kw_only=True):
     """A gust that rises by 1 - cosine, stays, and falls as it rose."""
 
     time: Annotated[float, unit("s", "When it begins", ge=0)]

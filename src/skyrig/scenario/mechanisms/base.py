@@ -14,7 +14,7 @@ import numpy as np
 
 from skyrig.brief import brief
 from skyrig.checks import Numbers
-from skyrig.fields import Part, Vehicle, unit
+from skyrig.fields import SpecPart, VehicleSpec, unit
 from skyrig.rigs.layout import Tether
 from skyrig.scenario.mechanisms.place import Place
 from skyrig.scenario.sentences import refuse
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from skyrig.rigs import Rig
 
 
-class Mechanism(Part, frozen=True, kw_only=True, tag_field="mechanism"):
+class Mechanism(SpecPart, frozen=True, kw_only=True, tag_field="mechanism"):
     """What `rig:` says; a mechanism of one's own derives from it with a `tag`, the name used in YAML."""
 
-    vehicles: Annotated[str | Vehicle | list[str | Vehicle], unit("", "The team, in order")]
+    vehicles: Annotated[str | VehicleSpec | list[str | VehicleSpec], unit("", "The team, in order")]
 
     words: ClassVar[str] = "joined together"
     """How its vehicles and payload are joined, as people say it: 'on cables'."""

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from skyrig.checks import Numbers
-from skyrig.fields import Length, Part, Payload, Point, unit
+from skyrig.fields import Length, PayloadSpec, Point, SpecPart, unit
 from skyrig.rigs.layout import End, Tether
 from skyrig.scenario.mechanisms.base import Mechanism, Place, RigParts
 from skyrig.vehicles import Payload as Load
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from skyrig.rigs.protocol import Rig
 
 
-class Winch(Part, frozen=True, kw_only=True):
+class WinchSpec(SpecPart, frozen=True, kw_only=True):
     """A drum on the vehicle that reels its cable out and in."""
 
     rate: Annotated[float, unit("m/s", "Fastest reeling, either way", gt=0, le=1e3)]
@@ -28,7 +28,7 @@ class Winch(Part, frozen=True, kw_only=True):
     longest: Annotated[float, unit("m", "Most cable it can let out", gt=0, le=1e3)]
 
 
-class Cable(Part, frozen=True, kw_only=True):
+class CableSpec(SpecPart, frozen=True, kw_only=True):
     """One cable of a list."""
 
     length: Annotated[float, unit("m", "Free length, at the start if there is a winch", gt=0, le=1e3)]
@@ -36,10 +36,10 @@ class Cable(Part, frozen=True, kw_only=True):
         Point | None, unit("m", "Where it holds the payload, in its frame; of the default set if left out")
     ] = None
     hook: Annotated[Point | None, unit("m", "Where it hangs on the vehicle, in its frame")] = None
-    winch: Annotated[Winch | None, unit("", "A drum for this cable")] = None
+    winch: Annotated[WinchSpec | None, unit("", "A drum for this cable")] = None
 
 
-class CablesSpec(Part, frozen=True, kw_only=True):
+class CablesSpec(SpecPart, frozen=True, kw_only=True):
     """What all cables have in common."""
 
     length: Annotated[Length | list[Length], unit("m", "Free length of every cable, or a list of lengths")]
@@ -48,14 +48,14 @@ class CablesSpec(Part, frozen=True, kw_only=True):
         unit("m", "One of the payload's sets by name, or points; the set cable-n if left out"),
     ] = None
     hook: Annotated[Point | None, unit("m", "Where they hang on the vehicles, in their frame")] = None
-    winch: Annotated[Winch | None, unit("", "A drum for every cable")] = None
+    winch: Annotated[WinchSpec | None, unit("", "A drum for every cable")] = None
 
 
 class CableRig(Mechanism, frozen=True, kw_only=True, tag="cables"):
     """Vehicles that carry a payload on cables."""
 
-    payload: Annotated[str | Payload, unit("", "What is carried")]
-    cables: Annotated[CablesSpec | list[Cable], unit("", "One cable for each vehicle")]
+    payload: Annotated[str | PayloadSpec, unit("", "What is carried")]
+    cables: Annotated[CablesSpec | list[CableSpec], unit("", "One cable for each vehicle")]
     restitution: Annotated[
         float, unit("1", "Share of an arriving cable's speed that comes back", ge=0, lt=1)
     ] = 0.0
@@ -79,7 +79,7 @@ class CableRig(Mechanism, frozen=True, kw_only=True, tag="cables"):
 class CableParts(RigParts):
     """The parts of a rig on cables."""
 
-    cables: tuple[Cable, ...] = ()
+    cables: tuple[CableSpec, ...] = ()
     """One for each vehicle, attachments filled in."""
 
     @property
@@ -183,7 +183,7 @@ class CableParts(RigParts):
             yield from too_fast(follower)
 
 
-def ropes(cables: Sequence[Cable]) -> list[Any]:
+def ropes(cables: Sequence[CableSpec]) -> list[Any]:
     """The cables as rigs are built of them."""
     from skyrig.rigs import Cable as Rope
     from skyrig.rigs import Winch
@@ -194,13 +194,13 @@ def ropes(cables: Sequence[Cable]) -> list[Any]:
     return [Rope(it.length, it.attachment or (0.0, 0.0, 0.0), it.hook, drum(it.winch)) for it in cables]
 
 
-def _cables(cables: CablesSpec | list[Cable], load: Load, n: int, at: Place) -> tuple[Cable, ...]:
+def _cables(cables: CablesSpec | list[CableSpec], load: Load, n: int, at: Place) -> tuple[CableSpec, ...]:
     if isinstance(cables, CablesSpec):
         lengths = cables.length if isinstance(cables.length, list) else [cables.length] * n
         at.count(lengths, n, "lengths", "cables.length")
         points = at.points(cables.attachments, load, n, "cable", "cables.attachments")
         made = tuple(
-            Cable(length=length, attachment=tuple(point), hook=cables.hook, winch=cables.winch)
+            CableSpec(length=length, attachment=tuple(point), hook=cables.hook, winch=cables.winch)
             for length, point in zip(lengths, points.tolist(), strict=True)
         )
     else:
@@ -218,7 +218,7 @@ def _cables(cables: CablesSpec | list[Cable], load: Load, n: int, at: Place) -> 
     return made
 
 
-def _check_cable(cable: Cable, load: Load, at: Place) -> None:
+def _check_cable(cable: CableSpec, load: Load, at: Place) -> None:
     if load.is_point and cable.attachment is not None and any(cable.attachment):
         raise at.refuse("attachment", f"must be [0, 0, 0] on the point mass '{load.name}'")
     winch = cable.winch

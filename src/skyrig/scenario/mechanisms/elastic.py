@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from skyrig.fields import Part, unit
+from skyrig.fields import SpecPart, unit
 from skyrig.scenario.mechanisms.base import Place
 from skyrig.scenario.mechanisms.cables import CableParts, CableRig, ropes
 from skyrig.scenario.sentences import refuse
@@ -20,7 +20,7 @@ MOST_STRETCH = 1.5
 """How many times its length from its payload a vehicle may start."""
 
 
-class MaterialSpec(Part, frozen=True, kw_only=True):
+class MaterialSpec(SpecPart, frozen=True, kw_only=True):
     """What a cable is made of; left out, a thin braided line of polyethylene fibres."""
 
     stiffness: Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from skyrig.fields import Part, Payload, unit
+from skyrig.fields import PayloadSpec, SpecPart, unit
 from skyrig.rigs.layout import End, Tether
 from skyrig.scenario.mechanisms.base import Mechanism, Place, RigParts
 from skyrig.scenario.sentences import refuse
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Positive = Annotated[float, Meta(gt=0)]
 
 
-class FingerSpec(Part, frozen=True, kw_only=True):
+class FingerSpec(SpecPart, frozen=True, kw_only=True):
     """What each finger is made of; left out, the finger of Fishman and Carlone."""
 
     length: Annotated[float, unit("m", "From base to tip", gt=0, le=2)] = 0.18
@@ -42,7 +42,7 @@ class FingerSpec(Part, frozen=True, kw_only=True):
 class GripperRig(Mechanism, frozen=True, kw_only=True, tag="gripper"):
     """A vehicle with soft fingers that grasps an object standing on level ground."""
 
-    payload: Annotated[str | Payload, unit("", "The object to grasp")]
+    payload: Annotated[str | PayloadSpec, unit("", "The object to grasp")]
     finger: Annotated[FingerSpec, unit("", "Every finger")] = FingerSpec()
     fingers: Annotated[int, unit("", "How many, in a ring", ge=2, le=8)] = 4
     radius: Annotated[float, unit("m", "Of the ring of their bases", gt=0, le=1)] = 0.06

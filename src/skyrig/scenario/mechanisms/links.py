@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 
 from skyrig.checks import Numbers
-from skyrig.fields import Payload, Point, unit
+from skyrig.fields import PayloadSpec, Point, unit
 from skyrig.scenario.mechanisms.base import Mechanism, Place, RigParts
 from skyrig.scenario.sentences import refuse
 from skyrig.vehicles import Payload as Load
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class LinkRig(Mechanism, frozen=True, kw_only=True, tag="links"):
     """Vehicles fixed to the payload by rigid links."""
 
-    payload: Annotated[str | Payload, unit("", "What is carried")]
+    payload: Annotated[str | PayloadSpec, unit("", "What is carried")]
     attachments: Annotated[
         str | list[Point] | None,
         unit("m", "Where the vehicles sit: a set's name or points; the set rigid-n if left out"),

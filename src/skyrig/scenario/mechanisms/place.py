@@ -12,7 +12,7 @@ import numpy as np
 from skyrig import files
 from skyrig.checks import Numbers
 from skyrig.errors import InputError
-from skyrig.fields import Payload, Vehicle
+from skyrig.fields import PayloadSpec, VehicleSpec
 from skyrig.scenario.sentences import nearest, refuse, shown
 from skyrig.vehicles import Airframe, airframe_names, payload_names
 from skyrig.vehicles import Payload as Load
@@ -38,7 +38,7 @@ class Place:
         return refuse(self.where, f"{self.path}.{field}" if field else self.path, problem)
 
     def team(
-        self, vehicles: str | Vehicle | list[str | Vehicle], field: str = "vehicles"
+        self, vehicles: str | VehicleSpec | list[str | VehicleSpec], field: str = "vehicles"
     ) -> tuple[Airframe, ...]:
         """Every vehicle's airframe, in order."""
         if self.like is not None and self.like.said.vehicles == vehicles:
@@ -47,7 +47,7 @@ class Place:
         frames: list[Airframe] = []
         for k, entry in enumerate(listed):
             place = self.at(f"{field}[{k}]" if isinstance(vehicles, list) else field)
-            count = entry.count if isinstance(entry, Vehicle) else 1
+            count = entry.count if isinstance(entry, VehicleSpec) else 1
             fields = place.fields(entry, "vehicles", airframe_names())
             fields.pop("count", None)
             frames += [place.made(Airframe.from_dict, fields)] * count
@@ -57,7 +57,7 @@ class Place:
             raise self.refuse(field, f"must name at most 100 vehicles, not {len(frames)}")
         return tuple(frames)
 
-    def load(self, entry: str | Payload, field: str = "payload") -> Load:
+    def load(self, entry: str | PayloadSpec, field: str = "payload") -> Load:
         """The payload that is described in a field."""
         if (
             self.like is not None
@@ -68,7 +68,9 @@ class Place:
         place = self.at(field)
         return place.made(Load.from_dict, place.fields(entry, "payloads", payload_names()))
 
-    def fields(self, entry: str | Vehicle | Payload, folder: str, names: tuple[str, ...]) -> dict[str, Any]:
+    def fields(
+        self, entry: str | VehicleSpec | PayloadSpec, folder: str, names: tuple[str, ...]
+    ) -> dict[str, Any]:
         """Those of a vehicle or payload: of its bundled type, if it has one, with its own on top."""
         said = {} if isinstance(entry, str) else msgspec.to_builtins(entry)
         own = {name: value for name, value in said.items() if value is not None}
