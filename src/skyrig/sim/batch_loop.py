@@ -139,11 +139,6 @@ def fly_batch(batch: Batch, state: PlantState, ticks: Ticks, noise: Callable[[in
         noise: Called with a number of ticks, in order: (batch, ticks, 4, 3, bodies) numbers for the noise of
             those that come next, or None.
     """
-    return fly_to_end(batch, state, ticks, noise).kept
-
-
-def fly_to_end(batch: Batch, state: PlantState, ticks: Ticks, noise: Callable[[int], Any]) -> LoopState:
-    """As `fly_batch`, with the states in which the flights end."""
     carry = _begun(batch, state, jax.tree.map(lambda leaf: leaf[0, 0], ticks.wanted))
     for start in range(0, len(ticks.times), STRETCH):
         index = np.minimum(np.arange(start, start + STRETCH), len(ticks.times) - 1)
@@ -154,7 +149,7 @@ def fly_to_end(batch: Batch, state: PlantState, ticks: Ticks, noise: Callable[[i
             now = Ticks(now.times, None, None, made, now.count, now.steps, now.fresh, now.wanted)
         count = min(STRETCH, len(ticks.times) - start)
         carry = _flown(batch, carry, now, noise(count), np.int32(count), np.bool_(start == 0))
-    return carry
+    return carry.kept
 
 
 _prepared = jax.jit(targets)
