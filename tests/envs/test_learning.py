@@ -35,7 +35,7 @@ def test_a_policy_flies_as_it_did_in_its_environment(tmp_path: Path) -> None:
     scenario = load("one-dragonfly-hover").with_overrides({"duration": 0.4})
     flight = fly(scenario, controller=PolicyPilot.of(scenario.build(), tmp_path / "policy.npz"))
     trace = trace_in(flight.scenario)
-    assert trace is not None and trace.name == "Flown" and str(trace.file).endswith("policy.py")
+    assert trace is not None and trace.name == "PolicyPilot" and str(trace.file).endswith("policy.py")
 
     env = build("hover", scenario)
     state, _ = env.reset(jax.random.PRNGKey(0))

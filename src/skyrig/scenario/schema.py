@@ -28,9 +28,9 @@ def schema() -> dict[str, Any]:
         "maxProperties": 1,
     }
     spec["reference"]["anyOf"] = [wanted, per_body, {"type": "null"}]
-    definitions["Controller"]["properties"]["name"]["enum"] = list(CONTROLLERS)
-    definitions["Vehicle"]["properties"]["type"]["anyOf"][0]["enum"] = list(airframe_names())
-    definitions["Payload"]["properties"]["type"]["anyOf"][0]["enum"] = list(payload_names())
+    definitions["ControllerSpec"]["properties"]["name"]["enum"] = list(CONTROLLERS)
+    definitions["VehicleSpec"]["properties"]["type"]["anyOf"][0]["enum"] = list(airframe_names())
+    definitions["PayloadSpec"]["properties"]["type"]["anyOf"][0]["enum"] = list(payload_names())
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "skyrig scenario", **made}
 
 
