@@ -30,8 +30,8 @@ PLACE, SPEED, PUSH = 0.05, 0.1, 0.3
 """Standard deviations of what a short flight begins with, along each axis: of the team's place (m) and
 velocity (m/s), and of the load's acceleration that nobody planned (m/s^2)."""
 QUICK: Any = {"xla_backend_optimization_level": 0, "xla_cpu_multi_thread_eigen": False}
-"""Derivatives compile several times faster, and run a few times slower. With XLA's threads inside products, which
-wait for each other, such a program has been seen never to end."""
+"""Derivatives compile several times faster, and run a few times slower. With XLA's threads inside products,
+which wait for each other, such a program has been seen never to end."""
 
 
 @dataclass(frozen=True)
