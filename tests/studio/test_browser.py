@@ -222,6 +222,7 @@ def test_viewers_share_one_flight_and_leaving_ends_nothing(studio: str, open_pag
 
 def test_space_plays_arrows_look_back_and_a_link_comes_back_to_it(studio: str, open_page: Any) -> None:
     it = opened(studio, open_page)
+    it.page.evaluate("document.activeElement.blur()")  # a field that one types in keeps its keys
     it.page.keyboard.press("Space")
     it.wait("time", "Number(it) > 1")
     it.press("Play")  # which has the keys then, and space pauses all the same
