@@ -39,7 +39,7 @@ def flown(viewer: Viewer) -> Flight:
     """All of the scenario, flown in the studio."""
     viewer.session.open(POKED, until=2.4)
     viewer.settle()
-    assert viewer.session.view().frame.times[0] == pytest.approx(2.4)  # type: ignore[union-attr]
+    assert viewer.session.view().frame.times[0] == pytest.approx(2.4)
     return viewer.session.flown()
 
 
@@ -96,7 +96,7 @@ def test_any_signal_of_any_body_is_plotted_with_events_and_others_beside(
     for _ in range(2):
         studio.overlay(flown)
     viewer.settle()
-    plots = {plot.title: plot for _, _, plot in studio.charts._plots}  # type: ignore[union-attr]
+    plots = {plot.title: plot for _, _, plot in studio.charts._plots}
     thrust = plots["Thrust (N)"]
     labels = [it["label"] for it in thrust.series]
     assert labels[:4] == ["t (s)", "0", "1", "2"] and labels[-2] == "events"
@@ -196,7 +196,7 @@ def test_the_mouse_pulls_bodies_and_lets_go(viewer: Viewer, flown: Flight) -> No
     viewer.settle()
     assert studio.rig is not None
     heard = studio.pulling._heard("payload", 0)
-    start = session.view().frame.bodies["payload"].position[0, 0].copy()  # type: ignore[union-attr]
+    start = session.view().frame.bodies["payload"].position[0, 0].copy()
 
     def drag(phase: str, who: int, up: float) -> None:
         event = SimpleNamespace(
@@ -207,19 +207,19 @@ def test_the_mouse_pulls_bodies_and_lets_go(viewer: Viewer, flown: Flight) -> No
     drag("start", 1, 0.0)
     drag("update", 1, 0.4)
     drag("update", 2, 9.0)  # somebody else's does nothing
-    pull = session.hands.pull  # type: ignore[union-attr]
+    pull = session.hands.pull
     assert pull is not None and pull.goal[2] == pytest.approx(start[2] + 0.4)
     session.skip(0.4)
     viewer.settle()
-    moved = session.view().frame.bodies["payload"].position[0, 0]  # type: ignore[union-attr]
+    moved = session.view().frame.bodies["payload"].position[0, 0]
     assert moved[2] > start[2] + 0.01 and session.message == ""
     assert studio.rig._arrows._nodes["pull"].visible
     drag("end", 2, 0.0)
-    assert session.hands.pull is not None  # type: ignore[union-attr]
+    assert session.hands.pull is not None
     drag("end", 1, 0.0)
-    assert session.hands.idle  # type: ignore[union-attr]
+    assert session.hands.idle
     session.undo()  # all of the drag is one thing
-    assert now(viewer) == pytest.approx(0.0) and session.hands.idle  # type: ignore[union-attr]
+    assert now(viewer) == pytest.approx(0.0) and session.hands.idle
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from skyrig.control.mpc.agents import LoadAgent, LoadStage, StageAim, VehicleAgent, VehicleStage, Weights
+from skyrig.control.mpc.problem import Bounds
 from skyrig.control.mpc.solver import Plan, solve
 from skyrig.control.mpc.team import PlanningTeam, Plans
 
@@ -87,8 +88,8 @@ def planned_step(
     nobody = jnp.zeros((*tied.shape[1::-1], 0, 3), tied.dtype)  # keeping apart is left out
     stages = VehicleStage(aims[0], jnp.moveaxis(tied, 1, 0), told.T, nobody, nobody)
 
-    def plan(problem: VehicleAgent, bounds: object, start: Array, stages: VehicleStage, guess: Plan) -> Array:
-        return solve(problem, bounds, start, stages, guess, team.turns).inputs[0]  # type: ignore[arg-type]
+    def plan(problem: VehicleAgent, bounds: Bounds, start: Array, stages: VehicleStage, guess: Plan) -> Array:
+        return solve(problem, bounds, start, stages, guess, team.turns).inputs[0]
 
     efforts = jax.vmap(plan)(crew, team.thrusts, states[:-1], stages, held.vehicles)
     now = jax.tree.map(lambda leaf: leaf[:, 0], stages)
