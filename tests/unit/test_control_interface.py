@@ -43,6 +43,22 @@ def held(rig, state, name, controller, ticks=3):
     return targets(controller, vehicles=[hover(start=place).sample(times) for place in places])
 
 
+@eqx.filter_jit
+def flown(controller, wanted, seen, ticks):
+    """The memory after so many ticks, and all commands: one program, for op by op they would be hundreds."""
+
+    def tick(memory, k):
+        return controller(memory, 0.01 * k, row(wanted, k), seen)
+
+    return jax.lax.scan(tick, controller.start(seen), jnp.arange(ticks))
+
+
+def last(flight):
+    """Memory and command of the last tick, as plain numbers."""
+    memory, commands = jax.tree.map(np.asarray, flight)
+    return memory, row(commands, -1)
+
+
 # only the full cable controller spreads vehicles that share an attachment
 HOVERS = [
     (team, *kind)
@@ -58,12 +74,10 @@ def test_hover_is_an_exact_equilibrium(team, name, flavour):
     still = trim(rig, [0.3, -0.2, 1.0])
     controller = build(name, rig, airframes, flavour=flavour)
     wanted = held(rig, still.state, name, controller)
-    seen = measure(rig, still.state)
-    memory = controller.start(seen)
-    for k in range(3):
-        memory, command = controller(memory, 0.01 * k, row(wanted, k), seen)
-        np.testing.assert_allclose(command.thrust, still.thrust, atol=1e-9)
-        np.testing.assert_allclose(command.moment.T, still.moment, atol=1e-9)
+    _, commands = flown(controller, wanted, measure(rig, still.state), 3)
+    for thrust, moment in zip(commands.thrust, commands.moment, strict=True):
+        np.testing.assert_allclose(thrust, still.thrust, atol=1e-9)
+        np.testing.assert_allclose(moment.T, still.moment, atol=1e-9)
 
 
 @pytest.mark.parametrize("flavour", ["full", "published"])
@@ -73,9 +87,9 @@ def test_linked_hover_is_an_exact_equilibrium(flavour, craft):
     still = trim(rig, [0.3, -0.2, 1.0], [np.cos(0.2), 0, 0, np.sin(0.2)])
     controller = build("links", rig, airframes, flavour=flavour)
     wanted = targets(controller, hover(start=[0.3, -0.2, 1.0], attitude=0.4).sample(np.zeros(1)))
-    seen = measure(rig, still.state)
-    _, command = controller(controller.start(seen), 0.0, row(wanted, 0), seen)
-    rate = rig.derivative(0.0, still.state, Loads(command.thrust, command.moment))
+    _, commands = flown(controller, wanted, measure(rig, still.state), 1)
+    command = row(commands, 0)
+    rate = eqx.filter_jit(rig.derivative)(0.0, still.state, Loads(command.thrust, command.moment))
     for leaf in jax.tree.leaves(rate):
         np.testing.assert_allclose(leaf, 0, atol=1e-9)
     # and every rotor is inside its limits, however unlike the vehicles are
@@ -113,12 +127,9 @@ def test_a_batch_is_its_flights(name, flavour, apart):
     wanted = targets(controller, **given)
     whole = stack(seen)
     many = spread(controller, 4) if apart else controller
-    wanted_by_many = targets(many, **given)
-    memory, command = many(many.start(whole), 0.0, row(wanted_by_many, 0), whole)
-    memory, command = many(memory, 0.01, row(wanted_by_many, 1), whole)
+    memory, command = last(flown(many, targets(many, **given), whole, 2))
     for i, one in enumerate(seen):
-        alone, expected = controller(controller.start(one), 0.0, row(wanted, 0), one)
-        alone, expected = controller(alone, 0.01, row(wanted, 1), one)
+        alone, expected = last(flown(controller, wanted, one, 2))
         np.testing.assert_allclose(command.thrust[..., i], expected.thrust, rtol=1e-9)
         np.testing.assert_allclose(command.moment[..., i], expected.moment, rtol=1e-7, atol=1e-10)
         for a, b in zip(jax.tree.leaves(memory), jax.tree.leaves(alone), strict=True):
@@ -157,9 +168,7 @@ def test_float32_stays_float32():
     state = trim(rig, [0.0, 0.0, 1.0]).state
     controller = build("cables", rig, airframes)
     seen = jax.tree.map(lambda leaf: leaf.astype(jnp.float32), measure(rig, state))
-    memory, command = controller(
-        controller.start(seen), 0.0, row(held(rig, state, "cables", controller), 0), seen
-    )
+    memory, command = last(flown(controller, held(rig, state, "cables", controller), seen, 1))
     assert command.thrust.dtype == command.moment.dtype == memory.push.dtype == jnp.float32
     np.testing.assert_allclose(command.thrust, trim(rig, [0.0, 0.0, 1.0]).thrust, rtol=1e-5)
 
