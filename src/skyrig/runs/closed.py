@@ -12,7 +12,6 @@ from skyrig.errors import InputError
 from skyrig.flight.flight import Flight, Inputs
 from skyrig.runs.assembly import assemble
 from skyrig.runs.own import need_none
-from skyrig.scenario.world import known_drag
 from skyrig.sim.loop import ClosedLoop, closed_loop
 from skyrig.sim.pilot import Noise
 from skyrig.sim.preparation import Outside
@@ -45,8 +44,8 @@ def named_controller(built: Built, estimates: bool = False) -> control.Controlle
         made = control.build(
             chosen.name, team.rig, team.airframes, gains, chosen.flavour, **clock, noise=noise
         )
-        drags = known_drag(built.scenario.spec).values()
-        told = made.in_air([it.build(built.scenario.believed) for it in drags]) if drags else made
+        drags = [it.build(built.scenario.believed) for it in built.scenario.known_drag.values()]
+        told = made.in_air(drags) if drags else made
         return told.planned(built.scenario.motions.plan)
     except InputError as error:
         raise InputError(f"{built.scenario.where}: controller.{error}") from None

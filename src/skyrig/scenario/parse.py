@@ -74,6 +74,16 @@ def plain(values: Mapping[Any, object], where: str) -> dict[str, Any]:
     return {key: _plain(value, where, [key], budget) for key, value in _items(values, where, [])}
 
 
+def with_whole_paths(said: Any, directory: Path) -> Any:
+    """What `reference:` or `world:` says with the files it names made independent of where it stands."""
+    if isinstance(said, Mapping):
+        whole = {key: with_whole_paths(value, directory) for key, value in said.items()}
+        if isinstance(whole.get("file"), str):
+            whole["file"] = str((directory / whole["file"]).absolute())
+        return whole
+    return [with_whole_paths(each, directory) for each in said] if isinstance(said, list) else said
+
+
 def parse(values: Mapping[str, object], where: str) -> Spec:
     """The `Spec` that plain `values` describe."""
     version = values.get("skyrig")

@@ -6,7 +6,7 @@ Mechanisms and elements have their own files and are looked up by name, so that 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -14,6 +14,10 @@ from skyrig.fields import Index, Point, Positive, Share, SpecPart, Turn, unit
 from skyrig.flight.limits import FlightLimits
 from skyrig.flight.trace import Own
 from skyrig.scenario.mechanisms.base import Mechanism
+
+if TYPE_CHECKING:
+    from skyrig.scenario.world import ElementSpec
+    from skyrig.sensing.sensor import SensorSpec
 
 VERSION = 1
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$"
@@ -211,3 +215,24 @@ class Spec(SpecPart, frozen=True, kw_only=True):
         unit("s", "How long it flies; as long as the reference if left out"),
     ] = None
     seed: Annotated[int, unit("", "Of everything random", ge=0, le=2**32 - 1)] = 0
+
+    @property
+    def flier(self) -> ControllerSpec:
+        """The controller, a bare name standing for one with nothing else said."""
+        return ControllerSpec(name=self.controller) if isinstance(self.controller, str) else self.controller
+
+    @property
+    def elements(self) -> dict[str, ElementSpec]:
+        """The elements that `world:` holds, by name."""
+        return {name: it.placed(self) for name, it in _held(self.world).items()}
+
+    @property
+    def instruments(self) -> dict[str, SensorSpec]:
+        """The sensors that `sensors:` holds, by name."""
+        return _held(self.sensors)
+
+
+def _held(struct: Any) -> dict[str, Any]:
+    """Those of a struct's fields that are said."""
+    named = {} if struct is None else {name: getattr(struct, name) for name in struct.__struct_fields__}
+    return {name: it for name, it in named.items() if it is not None}

@@ -7,19 +7,16 @@ from typing import Any
 
 from skyrig.extensions import ORIGINS
 from skyrig.scenario.spec import Spec
-from skyrig.scenario.world import elements_of
-from skyrig.sensing.sensor import sensors_of
 
 
 def uses_of(spec: Spec) -> list[dict[str, str]]:
     """The files that brought in what `spec` names, as its field `uses` says them."""
-    controller = spec.controller if isinstance(spec.controller, str) else spec.controller.name
     named = [
         ("mechanism", str(type(spec.rig).__struct_config__.tag)),
-        ("controller", controller),
+        ("controller", spec.flier.name),
         ("integrator", spec.loop.integrator or ""),
-        *(("element", name) for name in elements_of(spec)),
-        *(("sensor", name) for name in sensors_of(spec)),
+        *(("element", name) for name in spec.elements),
+        *(("sensor", name) for name in spec.instruments),
         *(("reference", kind) for kind in _kinds(spec.reference)),
     ]
     found = dict.fromkeys(ORIGINS[each] for each in named if each in ORIGINS)
