@@ -13,7 +13,7 @@ from skyrig.algebra import as_jax
 from skyrig.control.interface import Measurement, row, targets
 from skyrig.flight.flight import Flight
 from skyrig.rigs.bodies import Bodies
-from skyrig.runs.closed import make_controller
+from skyrig.runs.flying import make_controller
 from skyrig.runs.session import Session
 from skyrig.scenario import Scenario
 from skyrig.sensing.estimator import Estimator

@@ -19,7 +19,7 @@ from skyrig.control.actuators import Actuators
 from skyrig.control.known import OPEN_LOOP
 from skyrig.flight.rig import rig_data
 from skyrig.hulls import hull_size
-from skyrig.runs.closed import make_controller, outside_of
+from skyrig.runs.flying import make_controller, outside_of
 from skyrig.scenario.build import Built, assembled, build_elements, make_start, make_teams
 from skyrig.scenario.scenario import Scenario
 from skyrig.scenario.spec import CutSpec, PokeSpec

@@ -18,7 +18,7 @@ from skyrig.elements.side_forces import SideForces
 from skyrig.errors import InputError
 from skyrig.planning import Reference
 from skyrig.planning.reference import quaternion
-from skyrig.rigs import Bodies, Rig, SignalKind, Trim, trim
+from skyrig.rigs import Bodies, Rig, SignalKind, Trim
 from skyrig.scenario import spec as said
 from skyrig.scenario.disturbances import Disturbances
 from skyrig.scenario.mechanisms import RigParts
@@ -181,7 +181,7 @@ def make_start(scenario: Scenario, team: BuiltTeam) -> tuple[Any, Trim | None]:
         return _placed(scenario, rig, begin), None
     position, attitude = _hover_pose(scenario, team)
     try:
-        hover = trim(rig, position, attitude, scenario.lean if start.lean is None else start.lean)
+        hover = rig.trim(position, attitude, scenario.lean if start.lean is None else start.lean)
     except InputError as error:
         raise InputError(f"{scenario.where}: start: {error}") from None
     if scenario.controller.name != OPEN_LOOP:
@@ -215,7 +215,7 @@ def _hover_pose(scenario: Scenario, team: BuiltTeam) -> tuple[np.ndarray, np.nda
         return first.position[0], level if pointed else first.attitude
     assert wanted.vehicles is not None
     places = np.stack([motion.start.position[0] for motion in wanted.vehicles])
-    hover = trim(team.rig, np.zeros(3), level, scenario.spec.start.lean)
+    hover = team.rig.trim(np.zeros(3), level, scenario.spec.start.lean)
     vehicles = np.asarray(team.rig.bodies(hover.state)["vehicles"].position).T
     return (places - vehicles).mean(axis=0), level
 

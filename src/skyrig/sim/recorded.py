@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,9 +10,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from skyrig.rigs.bodies import Bodies
-from skyrig.sim.events import Event, events
+from skyrig.sim.events import Event
 from skyrig.sim.log import Log
-from skyrig.sim.schedule import Cut, Poke
 from skyrig.tracks import Track
 
 Reals = Float[Array, "..."] | Float[np.ndarray, "..."]
@@ -70,26 +69,3 @@ def tracks(bodies: Mapping[str, Bodies]) -> dict[str, Track]:
         group: Track(*(leaf.swapaxes(1, 2) for leaf in (it.position, it.velocity, it.attitude, it.rate)))
         for group, it in bodies.items()
     }
-
-
-def events_of(
-    rig: Any,
-    start: Any,
-    log: Log,
-    times: np.ndarray,
-    happenings: Sequence[Poke | Cut],
-    bodies: Mapping[str, Track],
-) -> list[Event]:
-    """All events of a flown schedule.
-
-    Args:
-        rig: What was flown.
-        start: The rig's state at the start; None if the flight began before `times`.
-        log: Its resets.
-        times: (steps,) ends of the steps, the first having no length (s).
-        happenings: Pokes and cuts.
-        bodies: How they moved, a row for each step.
-    """
-    load = bodies.get("payload")
-    drop = None if load is None else (np.asarray(load.position)[:, 0], np.asarray(load.velocity)[:, 0])
-    return events(rig.layout, log, times, {} if start is None else rig.standing(start), happenings, drop)
