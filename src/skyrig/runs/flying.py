@@ -23,7 +23,6 @@ from skyrig.flight.trace import Own
 from skyrig.runs import own
 from skyrig.runs.assembly import assemble
 from skyrig.scenario import Scenario
-from skyrig.scenario.uses import uses_of
 from skyrig.sim.loop import ClosedLoop, closed_loop
 from skyrig.sim.pilot import Noise
 from skyrig.sim.preparation import Outside
@@ -64,7 +63,7 @@ def remembering(known: Scenario, controller: Any = None, trace: Own | None = Non
     else:
         remembered = msgspec.to_builtins(trace or own.trace(controller))
         known = known.with_overrides({"controller.own": remembered})
-    if uses := uses_of(known.spec):
+    if uses := known.spec.brought_in:
         known = known.with_overrides({"uses": uses})
     return known
 

@@ -15,7 +15,6 @@ from skyrig.errors import InputError
 from skyrig.scenario.registry import spec_type
 from skyrig.scenario.sentences import dotted, explain, refuse, shown
 from skyrig.scenario.spec import VERSION, Spec
-from skyrig.scenario.uses import hint
 
 MOST_BYTES = 256_000
 MOST_VALUES = 50_000
@@ -96,9 +95,16 @@ def parse(values: Mapping[str, object], where: str) -> Spec:
         return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
         sentence = str(explain(where, values, error, kind))
-        files = hint(values)
+        files = _brought_in(values)
         more = f" It was flown with files of somebody's own: give{files}." if files else ""
         raise InputError(sentence + more) from None
+
+
+def _brought_in(values: Mapping[str, Any]) -> str:
+    """What to bring in for a scenario that is not understood, if it says so."""
+    uses = values.get("uses")
+    each = [it.get("file") for it in uses if isinstance(it, Mapping)] if isinstance(uses, list) else []
+    return "".join(f" --with {file}" for file in each if isinstance(file, str))
 
 
 def _plain(value: object, where: str, steps: list[str | int], budget: list[int]) -> Any:

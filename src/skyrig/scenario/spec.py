@@ -6,10 +6,12 @@ Mechanisms and elements have their own files and are looked up by name, so that 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
+from skyrig.extensions import ORIGINS
 from skyrig.fields import Index, Point, Positive, Share, SpecPart, Turn, unit
 from skyrig.flight.limits import FlightLimits
 from skyrig.flight.trace import Own
@@ -231,8 +233,39 @@ class Spec(SpecPart, frozen=True, kw_only=True):
         """The sensors that `sensors:` holds, by name."""
         return _held(self.sensors)
 
+    @property
+    def brought_in(self) -> list[dict[str, str]]:
+        """The files of people's own behind the names it says, as its field `uses` holds them."""
+        named = [
+            ("mechanism", str(type(self.rig).__struct_config__.tag)),
+            ("controller", self.flier.name),
+            ("integrator", self.loop.integrator or ""),
+            *(("element", name) for name in self.elements),
+            *(("sensor", name) for name in self.instruments),
+            *(("reference", kind) for kind in _kinds(self.reference)),
+        ]
+        found = dict.fromkeys(ORIGINS[each] for each in named if each in ORIGINS)
+        return [{"file": used.file, "sha256": used.sha256} for used in found]
+
 
 def _held(struct: Any) -> dict[str, Any]:
     """Those of a struct's fields that are said."""
     named = {} if struct is None else {name: getattr(struct, name) for name in struct.__struct_fields__}
     return {name: it for name, it in named.items() if it is not None}
+
+
+def _kinds(description: Any) -> Iterator[str]:
+    """The types of a reference and of those inside it."""
+    if isinstance(description, str):
+        yield description
+    elif isinstance(description, Mapping):
+        kind = description.get("type")
+        if isinstance(kind, str):
+            yield kind
+        for inner in description.values():
+            if not isinstance(inner, str):
+                yield from _kinds(inner)
+    elif isinstance(description, list):
+        for inner in description:
+            if not isinstance(inner, int | float):
+                yield from _kinds(inner)

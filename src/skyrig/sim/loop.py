@@ -23,7 +23,7 @@ from skyrig.sim.events import events, raise_troubles
 from skyrig.sim.log import Log
 from skyrig.sim.pilot import Noise
 from skyrig.sim.preparation import Outside, prepare
-from skyrig.sim.recorded import Recorded, Track, tracks
+from skyrig.sim.recorded import Recorded, Track
 from skyrig.sim.schedule import STEP, Cut, Poke
 from skyrig.sim.stepper import Stepper
 from skyrig.vehicles import Airframe
@@ -158,7 +158,7 @@ def flown_so_far(*legs: Chunks | Stepper) -> ClosedLoop:
         FlightDiverged: If it stopped making sense.
     """
     job, last, record = legs[0].job, legs[-1], _record_of(legs)
-    bodies = tracks(record.bodies)
+    bodies = {group: it.track for group, it in record.bodies.items()}
     count = len(next(iter(bodies.values())).position)
     times = job.planned.times[:count]
     log = _joined([log for leg in legs for log in leg.logs])
@@ -180,7 +180,7 @@ def flown_so_far(*legs: Chunks | Stepper) -> ClosedLoop:
         log=log,
         memory=last.memory.controller,
         ticks=np.concatenate([[0.0], times])[first] if len(first) else times[:0],
-        measured=tracks(seen),
+        measured={group: it.track for group, it in seen.items()},
         commanded_thrust=command.thrust,
         commanded_moment=command.moment.swapaxes(1, 2),
         thrust=np.asarray(record.thrust)[first],

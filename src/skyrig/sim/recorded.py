@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from skyrig.rigs.bodies import Bodies
 from skyrig.sim.events import Event
 from skyrig.sim.log import Log
 from skyrig.tracks import Track
@@ -61,11 +59,3 @@ class Recorded:
     def _of_cables(self, name: str, kind: Any = float) -> Any:
         known = self.signals.get(name)
         return np.zeros((len(self.times), 0), kind) if known is None else known
-
-
-def tracks(bodies: Mapping[str, Bodies]) -> dict[str, Track]:
-    """Groups of bodies, (T, 3, k), as tracks, (T, k, 3)."""
-    return {
-        group: Track(*(leaf.swapaxes(1, 2) for leaf in (it.position, it.velocity, it.attitude, it.rate)))
-        for group, it in bodies.items()
-    }
