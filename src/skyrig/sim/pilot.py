@@ -153,7 +153,7 @@ def _known(old: Array, new: Array) -> Array:
 
 
 class Pilot(Autopilot):
-    """A autopilot with its targets, and what befalls the rig meanwhile."""
+    """An autopilot with its targets, and what befalls the rig meanwhile."""
 
     target: Any = None
     """A `Target` of every tick, ticks in front; it and the next three are needed until `ready`."""
@@ -169,6 +169,11 @@ class Pilot(Autopilot):
     """Time, target and noise of every tick, once `ready`."""
     intervals: Packed | None = None
     """What is around in every interval, once `ready`."""
+
+    @property
+    def autopilot(self) -> Autopilot:
+        """The part that stays the same from tick to tick."""
+        return Autopilot(self.controller, self.actuators, self.noise, self.period, delay=self.delay)
 
     def ready(self, real: Any) -> Pilot:
         """This pilot, prepared for many steps in numbers of dtype `real`."""
