@@ -94,14 +94,14 @@ def named_controller(built: Built, estimates: bool = False) -> control.Controlle
             "skyrig.fly alone flies by estimates."
         )
     clock = {"period": 1 / loop.control_rate, "lag": loop.rotor_lag, "delay": loop.delay}
-    noise, gains = stated_noise(built), built.scenario.told_gains
+    noise, gains = stated_noise(built), built.scenario.gains
     try:
         made = control.build(
             chosen.name, team.rig, team.airframes, gains, chosen.flavour, **clock, noise=noise
         )
         drags = [it.build(built.scenario.believed) for it in built.scenario.known_drag.values()]
-        told = made.in_air(drags) if drags else made
-        return told.planned(built.scenario.motions.plan)
+        knowing = made.in_air(drags) if drags else made
+        return knowing.planned(built.scenario.motions.plan)
     except InputError as error:
         raise InputError(f"{built.scenario.where}: controller.{error}") from None
 

@@ -146,7 +146,7 @@ class Scenario:
         return self.parts.lean(getattr(wash, "payload", 1.0))
 
     @property
-    def told_gains(self) -> dict[str, Any]:
+    def gains(self) -> dict[str, Any]:
         """Gains as the scenario says them, and those that follow from what surrounds the rig."""
         controller, found = self.controller, {}
         known = chosen(controller.name, self.parts.mechanism).gains.get(controller.flavour, ())

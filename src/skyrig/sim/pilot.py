@@ -29,7 +29,7 @@ class Surroundings(eqx.Module):
     """Where the rig's own drives shall go, such as {'winch': free lengths in m}."""
     alive: Float[Array, "r n intervals"] | None = None
     """One for every rotor that turns, zero for one that has stopped; None if none ever stops."""
-    told: Float[Array, "n intervals"] | None = None
+    noticed: Float[Array, "n intervals"] | None = None
     """Of how many stopped rotors each vehicle's mixer knows."""
 
 
@@ -131,7 +131,7 @@ class Autopilot(eqx.Module):
         if drives is None:
             drives = rig.follow(seen.readings, around.drives, self.period) if rig.layout.drives else {}
         if command.rotors is None:
-            rotors, saturated = self.actuators.rotor_thrusts(command, around.told)
+            rotors, saturated = self.actuators.rotor_thrusts(command, around.noticed)
             thrust, moment = command.thrust, command.moment
         else:
             asked = self.actuators.produced(command.rotors, command.rotors > 0)
