@@ -10,7 +10,7 @@ import pytest
 
 from skyrig.cli import main
 from skyrig.errors import InputError
-from skyrig.runs.closed import loop_arguments, make_controller
+from skyrig.runs.flying import loop_arguments, make_controller
 from skyrig.runs.tuning import tune, usual
 from skyrig.scenario import Scenario, load
 from skyrig.sim.tracking import QUICK, tracking

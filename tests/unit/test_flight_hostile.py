@@ -13,13 +13,13 @@ from made_flight import made
 from skyrig import files
 from skyrig.cli import main
 from skyrig.errors import InputError
-from skyrig.flight import Flight, format_2, header
+from skyrig.flight import Flight, format_2
 from skyrig.flight.metrics import metrics
 from skyrig.flight.storage import from_arrays, load, to_arrays
 
 ARRAYS = to_arrays(made())
 HEADER = str(ARRAYS["header"])
-SHAPES = format_2.shapes(header.read(HEADER, "here"))
+SHAPES = format_2.shapes(format_2.read_header(HEADER, "here"))
 OLD = Path(__file__).parents[1] / "data" / "flight-format-1.npz"
 
 

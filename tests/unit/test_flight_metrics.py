@@ -5,7 +5,8 @@ import pytest
 from made_up import flight, replace, tracks
 
 from skyrig.constants import GRAVITY
-from skyrig.flight import FlightEvent, ReferenceTrack, distances
+from skyrig.flight import FlightEvent, ReferenceTrack
+from skyrig.flight.distances import closest, to_segment
 from skyrig.flight.metrics import metrics, rms, slack_spans, slack_time, tracking
 from skyrig.flight.tables import rows
 
@@ -103,23 +104,20 @@ def test_distances_are_between_surfaces() -> None:
     flown = flight(times, count=3)
     near = flown.vehicles.position.copy()
     near[4, 2] = near[4, 1] + [0.5, 0.0, 0.0]
-    found = distances.vehicles(replace(flown, vehicles=tracks(near)))
+    found = closest(replace(flown, vehicles=tracks(near)))["closest_vehicles"]
     assert found is not None
-    assert np.isclose(found.distance, 0.1) and (found.time, found.first, found.second) == (times[4], 1, 2)
+    assert np.isclose(found["distance"], 0.1) and (found["time"], found["pair"]) == (times[4], [1, 2])
     # the middle cable is the z axis from 2 to 0: a vehicle at (-0.3, 0, 1) is 0.3 m from it
     near = flown.vehicles.position.copy()
     near[7, 0] = [-0.3, 0.0, 1.0]
-    close = distances.cables(replace(flown, vehicles=tracks(near)))
+    close = closest(replace(flown, vehicles=tracks(near)))["closest_cable"]
     assert close is not None
-    assert np.isclose(close.distance, 0.1) and (close.first, close.second) == (1, 0)
+    assert np.isclose(close["distance"], 0.1) and close["pair"] == [1, 0]
     gone = replace(flown, vehicles=tracks(near), events=(FlightEvent(0.5, "cut", "cable", 1),))
-    still = distances.cables(gone)
-    assert still is not None and still.distance > 0.1
-    assert (
-        distances.vehicles(flight(times, count=1)) is None
-        and distances.cables(flight(times, count=1)) is None
-    )
-    assert distances.cables(flight(times, mechanism="links")) is None
+    still = closest(gone)["closest_cable"]
+    assert still is not None and still["distance"] > 0.1
+    assert closest(flight(times, count=1)) == {"closest_vehicles": None, "closest_cable": None}
+    assert closest(flight(times, mechanism="links"))["closest_cable"] is None
 
 
 @pytest.mark.parametrize(
@@ -127,7 +125,7 @@ def test_distances_are_between_surfaces() -> None:
 )
 def test_a_segment_ends(point: list[float], apart: float) -> None:
     one = np.asarray([point], dtype=float)
-    assert np.isclose(distances.to_segment(one, np.array([[0, 0, 2.0]]), np.zeros((1, 3)))[0], apart)
+    assert np.isclose(to_segment(one, np.array([[0, 0, 2.0]]), np.zeros((1, 3)))[0], apart)
 
 
 def test_the_real_time_factor_is_handed_in_and_tables_carry_units() -> None:

@@ -62,7 +62,10 @@ def test_arrows_point_one_way(path: Path) -> None:
 
 
 SWITCH = re.compile(
-    r"isinstance\([^)]*\b(Slung|Linked|FreeBodies)\b|mechanism\s*[!=]=\s*[\"']|getattr\(rig\b|[\"'](cables|links)[\"']\s*[!=]="
+    r"(isinstance|issubclass)\([^)]*\b(Slung|Linked|FreeBodies|Elastic|SoftGripper)\b"
+    r"|(isinstance|issubclass)\([^)]*\b(Cable|Elastic|Gripper|Link)(Rig|Parts)\b"
+    r"|mechanism\s*[!=]=\s*[\"']|(getattr|hasattr)\((built\.|self\.)?rig\b"
+    r"|[\"'](cables|elastic|gripper|links)[\"']\s*[!=]="
 )
 
 

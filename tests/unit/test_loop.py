@@ -12,7 +12,7 @@ from skyrig.control.interface import Measurement
 from skyrig.errors import FlightDiverged
 from skyrig.planning import circle, hover
 from skyrig.rigs import Cable, Slung
-from skyrig.runs.closed import make_controller
+from skyrig.runs.flying import make_controller
 from skyrig.sim import Cut, Noise, Outside, Poke, rollout
 from skyrig.sim.pilot import blurred, measure
 

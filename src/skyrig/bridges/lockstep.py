@@ -23,8 +23,7 @@ from skyrig.runs.sensed import first_truth
 from skyrig.runs.session import Session
 from skyrig.scenario import Scenario
 from skyrig.scenario.build import Built
-from skyrig.scenario.instruments import carrier_of
-from skyrig.sensing.sensor import Numbers, Sensors, sensors_of
+from skyrig.sensing.sensor import Numbers, Sensors
 
 NEEDED = ("imu", "gnss", "barometer", "magnetometer")
 SETPOINTS = 50.0
@@ -51,10 +50,10 @@ def waiting(built: Built) -> Sensors:
     """
     spec = built.scenario.spec
     said = {}
-    for name, it in sensors_of(spec).items():
+    for name, it in spec.instruments.items():
         walks = dict.fromkeys((field for field in it.__struct_fields__ if field.endswith("walk")), 0.0)
         said[name] = structs.replace(it, **walks)
-    return Sensors(said, carrier_of(spec, built.scenario.parts), built.seed)
+    return Sensors(said, built.scenario.parts.carrier(spec.loop.control_rate), built.seed)
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class LockstepFlight:
 def fitted(scenario: Scenario, rate: float, duration: float | None = None) -> Scenario:
     """The scenario at an autopilot's rate (Hz), with the sensors that it needs."""
     changes: dict[str, object] = {"loop.control_rate": rate}
-    changes |= {f"sensors.{name}": {} for name in NEEDED if name not in sensors_of(scenario.spec)}
+    changes |= {f"sensors.{name}": {} for name in NEEDED if name not in scenario.spec.instruments}
     if duration is not None:
         changes["duration"] = duration
     return scenario.with_overrides(changes)

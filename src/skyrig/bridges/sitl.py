@@ -12,7 +12,6 @@ from skyrig.bridges.launch import Launched
 from skyrig.bridges.mavlink import dialect
 from skyrig.scenario import Scenario
 from skyrig.sensing.geodesy import ORIGIN
-from skyrig.sensing.sensor import sensors_of
 
 PX4, ARDUPILOT = "px4", "ardupilot"
 
@@ -78,7 +77,7 @@ def _link(scenario: Scenario, settings: Settings) -> tuple[Link, list[int]]:
     """The link, and the port of each vehicle."""
     frames, count = scenario.parts.airframes, scenario.parts.count
     rotors = max(frame.rotor_count for frame in frames)
-    gnss = sensors_of(scenario.spec).get("gnss")
+    gnss = scenario.spec.instruments.get("gnss")
     if settings.protocol == PX4:
         port = px4.PORT if settings.port is None else settings.port
         origin = ORIGIN if gnss is None else getattr(gnss, "origin", ORIGIN)

@@ -256,7 +256,6 @@ def _tell(flight: Flight, console: Any) -> None:
     """The impacts of a short story, else the numbers."""
     from rich.table import Table
 
-    from skyrig.flight.impacts import least_impulse, shown_events, shown_impacts
     from skyrig.flight.tables import impact_rows, rows, texts
     from skyrig.flight.units import shown
 
@@ -265,7 +264,7 @@ def _tell(flight: Flight, console: Any) -> None:
     for row in texts(rows(flight.metrics)):
         numbers.add_row(*row)
     console.print(numbers)
-    tabled = shown_impacts(flight)[:MOST_IMPACTS]
+    tabled = flight.shown_impacts[:MOST_IMPACTS]
     for impact in tabled:
         title = f"Cable {impact.cable} comes taut at t = {impact.time:.3f} s"
         table = Table("", "before", "after", "change", box=None, pad_edge=False, title=title)
@@ -274,10 +273,11 @@ def _tell(flight: Flight, console: Any) -> None:
         for row in impact_rows(impact):
             table.add_row(*row)
         console.print(table)
-    events, small = shown_events(flight)
+    events = flight.shown_events
+    small = len(flight.events) - len(events)
     later = sum(event.kind == "impact" for event in events) - len(tabled)
     if later or small:
-        (least,), unit = shown("N s", [least_impulse(flight)])
+        (least,), unit = shown("N s", [flight.least_impulse])
         console.print(f"Not shown: {later} later impacts, and {small} below {least} {unit}.")
 
 

@@ -46,11 +46,10 @@ def ros2(
     from skyrig.bridges.ros2 import Ros2
     from skyrig.flight.folder import need_writable, place_for
     from skyrig.runs.session import Session
-    from skyrig.sensing.sensor import sensors_of
 
     place, _ = place_for(out / f"{known.name}-ros2")
     need_writable(place)
-    if "imu" not in sensors_of(known.spec):
+    if "imu" not in known.spec.instruments:
         known = known.with_overrides({"sensors.imu": {}})
     if network:
         print("Others on the network can reach it: Cyclone chooses the interfaces.", file=sys.stderr)

@@ -114,15 +114,15 @@ class Actuators(eqx.Module):
         )
 
     def rotor_thrusts(
-        self, command: Command, told: Float[Array, "n *batch"] | None = None
+        self, command: Command, noticed: Float[Array, "n *batch"] | None = None
     ) -> tuple[Float[Array, "r n *batch"], Bool[Array, "r n *batch"]]:
         """Thrust of every rotor (N) inside its limits, and where a limit was in the way.
 
-        `told` says of how many rotors that stopped each vehicle's mixer knows; of none if left out.
+        `noticed` says of how many rotors that stopped each vehicle's mixer knows; of none if left out.
         """
         it = fitted(self, command.thrust)
-        if self.spare is not None and told is not None:
-            it, command = _without_lost(it, command, told)
+        if self.spare is not None and noticed is not None:
+            it, command = _without_lost(it, command, noticed)
         present = it.high > 0
         lift, rolling, pitching, yawing = (
             it.inverse[:, 0],
@@ -213,13 +213,13 @@ def _with_yaw(
     return most, least, jnp.where(keeps > 0, share * twisting, twisting)
 
 
-def _without_lost(it: Actuators, command: Command, told: Array) -> tuple[Actuators, Command]:
+def _without_lost(it: Actuators, command: Command, noticed: Array) -> tuple[Actuators, Command]:
     """Actuators that work with the rotors they have left, and the yaw that must come on top of the rest."""
     assert it.spare is not None
-    inverse, coupling, left = it.spare.chosen(told, it.inverse)
+    inverse, coupling, left = it.spare.chosen(noticed, it.inverse)
     it = eqx.tree_at(lambda it: (it.inverse, it.low, it.high), it, (inverse, left * it.low, left * it.high))
     if it.keeps_yaw is not None:  # whoever has lost a rotor gives up yaw first
-        it = eqx.tree_at(lambda it: it.keeps_yaw, it, jnp.where(told > 0, 0.0, it.keeps_yaw))
+        it = eqx.tree_at(lambda it: it.keeps_yaw, it, jnp.where(noticed > 0, 0.0, it.keeps_yaw))
     along = coupling[0] * command.thrust + coupling[1] * command.moment[0] + coupling[2] * command.moment[1]
     moment = jnp.stack([command.moment[0], command.moment[1], command.moment[2] - along])
     return it, Command(command.thrust, moment)

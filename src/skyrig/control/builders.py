@@ -17,8 +17,6 @@ from skyrig.control.gains import (
     Clock,
     Gain,
     authority,
-    height_bandwidth,
-    reachable,
     read_gains,
     vehicle_bandwidths,
 )
@@ -124,7 +122,7 @@ def links(rig: Linked, airframes: Sequence[Airframe], gains: Given, flavour: str
     slow, prompt = bandwidth[:2].min(), rotor_shares(rig, airframes, clock.prompt)[1][:2].min()
     able = np.array([each.total_thrust_max for each in airframes])
     known = {
-        "position": Gain(np.array([slow / 3, slow / 3, height_bandwidth(prompt / 3, clock)]), "3"),
+        "position": Gain(np.array([slow / 3, slow / 3, clock.height_bandwidth(prompt / 3)]), "3"),
         "attitude": Gain(bandwidth[:, None], "3n"),
         "integral": Gain(min(0.3, slow / 24), zero=True),
         "damping": Gain(0.9),
@@ -232,7 +230,7 @@ def rotor_shares(rig: Linked, airframes: Sequence[Airframe], clock: Clock) -> tu
     hover = share[:, 0] * float(rig.mass * rig.gravity)
     room = np.maximum(np.minimum(hover - low.reshape(-1), able - hover), 0.0)
     strength = authority(whole[1:], room, np.asarray(rig.inertia))
-    bandwidth = np.maximum(np.minimum(reachable(strength, clock), clock.fastest / 2), 0.5)
+    bandwidth = np.maximum(np.minimum(clock.reachable(strength), clock.fastest / 2), 0.5)
     yaw = 0.6 * strength[2] * float(rig.inertia[2, 2])
     arrays = (effect, share.reshape(most, n, 4), mixing, low, high, np.asarray(yaw))
     return RotorShares(*(as_jax(each) for each in arrays)), bandwidth
@@ -269,7 +267,7 @@ def _climb(
 ) -> float:
     """Bandwidth of heights (rad/s), `slower` than roll and pitch would be without lag and delay."""
     _, tilt = _vehicle_defaults(rig, airframes, load, clock.prompt)
-    return height_bandwidth(float(tilt.min()) / slower, clock)
+    return clock.height_bandwidth(float(tilt.min()) / slower)
 
 
 def _sight(clock: Clock, acceleration: float = ACCELERATION, spin: float = SPIN) -> Filter:

@@ -105,7 +105,7 @@ class CableBelief(eqx.Module):
 
     length: Float[Array, "n ..."]
     """As learnt (m)."""
-    told: Float[Array, "n ..."]
+    stated: Float[Array, "n ..."]
     """As the controller was told, reeling included (m)."""
     measured: Float[Array, "n ..."]
     """Free length in the last measurement: how it changes tells of reeling (m)."""
@@ -123,10 +123,10 @@ class CableBelief(eqx.Module):
     """`TAUT`, `SLACK` or `CUT`."""
 
     @staticmethod
-    def start(told: Float[Array, "n ..."], measured: Float[Array, "n ..."]) -> CableBelief:
+    def start(stated: Float[Array, "n ..."], measured: Float[Array, "n ..."]) -> CableBelief:
         """Cables as long as they are said to be (m)."""
         zero = jnp.zeros_like(measured)
-        return CableBelief(zero + told, zero + told, measured, zero, zero, zero, zero, zero > 0, zero)
+        return CableBelief(zero + stated, zero + stated, measured, zero, zero, zero, zero, zero > 0, zero)
 
     def seen(self, it: Any, span: Spans, measured: Float[Array, "n ..."]) -> CableBelief:
         """After one more tick.
@@ -137,14 +137,14 @@ class CableBelief(eqx.Module):
             measured: Free lengths (m): only their change is believed.
         """
         reeled = measured - self.measured
-        told, length = self.told + reeled, self.length + reeled
+        stated, length = self.stated + reeled, self.length + reeled
         distance = span.distance
         margins = it.margins.after(self.ticks)
         snapped = (self.rate - span.rate > SNAP + margins.still) & (span.rate < margins.still)
-        came = snapped & (jnp.abs(distance - told) < PERHAPS * told)
+        came = snapped & (jnp.abs(distance - stated) < PERHAPS * stated)
         seen = jnp.where(came, 0.0, self.age)
         early = seen < margins.early
-        possible = jnp.abs(distance - told) < jnp.where(early, PERHAPS, POSSIBLE) * told
+        possible = jnp.abs(distance - stated) < jnp.where(early, PERHAPS, POSSIBLE) * stated
         first = (seen == 0) & possible
         length = jnp.where(first, distance, length)
         still = jnp.abs(span.rate) < margins.still
@@ -154,11 +154,11 @@ class CableBelief(eqx.Module):
         near = (distance > length - margins.slack) | early
         learns = still & near & possible & ~self.lost
         length = jnp.where(learns, length + pace * (distance - length), length)
-        longest = jnp.maximum(length, told) + margins.cut
+        longest = jnp.maximum(length, stated) + margins.cut
         growing = (distance > longest) & (span.rate > margins.still) & ~early
         growing = jnp.where(growing, self.growing + it.late.period, 0.0)
         lost = self.lost | ((growing > 0) & (growing > margins.lasting - it.late.period / 2))
         slack = length - distance > margins.slack
         state = jnp.where(lost, CUT, jnp.where(slack, SLACK, TAUT)).astype(length.dtype)
         age = jnp.minimum(seen + 1, 1e3)
-        return CableBelief(length, told, measured, growing, span.rate, age, self.ticks + 1, lost, state)
+        return CableBelief(length, stated, measured, growing, span.rate, age, self.ticks + 1, lost, state)

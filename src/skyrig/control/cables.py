@@ -182,7 +182,7 @@ class Cables(Controller):
 
     def in_air(self, laws: Sequence[Any]) -> Cables:
         """The same, told of drag."""
-        return dataclasses.replace(self, drag=self.drag.told(laws))
+        return dataclasses.replace(self, drag=self.drag.knowing(laws))
 
     def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> CableNominal:
         """The rig's exact motion on the payload's reference."""
@@ -195,10 +195,10 @@ class Cables(Controller):
 
         In a lift also which vehicles stand (1).
         """
-        told = {"cable_belief": memory.belief.state, "missing_thrust": memory.loss.missing}
+        found = {"cable_belief": memory.belief.state, "missing_thrust": memory.loss.missing}
         if memory.lift is not None:
-            told["standing"] = memory.lift.standing.astype(memory.loss.missing.dtype)
-        return told
+            found["standing"] = memory.lift.standing.astype(memory.loss.missing.dtype)
+        return found
 
     def start(self, measurement: Measurement) -> CableMemory:
         """No integral, no cable lost, nothing measured."""

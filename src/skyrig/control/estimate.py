@@ -141,14 +141,14 @@ class Late(eqx.Module):
 
 
 class Estimate(eqx.Module):
-    """Where bodies are believed to be, how they are believed to accelerate, and what they were told."""
+    """Where bodies are believed to be, how they are believed to accelerate, and what they were asked."""
 
     bodies: Bodies
     acceleration: Float[Array, "3 ..."]
     """Since the last tick (m/s^2)."""
     spin: Float[Array, "3 ..."]
     """At this instant (rad/s^2, body frame)."""
-    told: tuple[Float[Array, "3 ..."], ...]
+    asked: tuple[Float[Array, "3 ..."], ...]
     """Angular accelerations asked for, that in effect first (rad/s^2)."""
     count: Float[Array, " ..."]
     """Of measurements so far, up to `MANY`: early ones count as much as all before them together (1)."""
@@ -161,20 +161,20 @@ class Estimate(eqx.Module):
 
     def measured(self, how: Filter, late: Late, seen: Bodies) -> Estimate:
         """With the measurement of a tick."""
-        mean, spin = lagged(self.spin, self.told[0], late)
+        mean, spin = lagged(self.spin, self.asked[0], late)
         expected = ahead(self.bodies, late.period, self.acceleration, mean)
         found = _corrected(how, expected, seen, 1 / (self.count + 1))
         begun = self.count > 0
         bodies = jax.tree.map(lambda one, other: jnp.where(begun, one, other), found, seen)
         spin = jnp.where(begun, spin, 0.0)
         count = jnp.minimum(self.count + 1, MANY)
-        return Estimate(bodies, self.acceleration, spin, self.told[1:], count)
+        return Estimate(bodies, self.acceleration, spin, self.asked[1:], count)
 
     def due(self, late: Late) -> Bodies:
         """Where bodies will be when the command decided now takes hold."""
         bodies, spin = self.bodies, self.spin
-        for told in self.told:
-            mean, spin = lagged(spin, told, late)
+        for asked in self.asked:
+            mean, spin = lagged(spin, asked, late)
             bodies = ahead(bodies, late.period, self.acceleration, mean)
         turned = bodies.attitude + late.lag * algebra.attitude_rate(bodies.attitude, bodies.rate)
         return Bodies(
@@ -191,14 +191,14 @@ class Estimate(eqx.Module):
 
     def commanded(self, acceleration: Float[Array, "3 ..."], spin: Float[Array, "3 ..."]) -> Estimate:
         """With what is believed to act from now on (m/s^2), and what is asked for (rad/s^2)."""
-        return Estimate(self.bodies, acceleration, self.spin, (*self.told, spin), self.count)
+        return Estimate(self.bodies, acceleration, self.spin, (*self.asked, spin), self.count)
 
 
-def lagged(made: Array, told: Array, late: Late) -> tuple[Array, Array]:
-    """What rotors that made `made` make of a command `told`: the mean over a period, and that at its end."""
+def lagged(made: Array, asked: Array, late: Late) -> tuple[Array, Array]:
+    """What rotors that made `made` make of a command `asked`: the mean over a period, and that at its end."""
     lag = jnp.maximum(late.lag, 1e-9)
     left = jnp.exp(-late.period / lag)
-    return told + (made - told) * (1 - left) * lag / late.period, told + (made - told) * left
+    return asked + (made - asked) * (1 - left) * lag / late.period, asked + (made - asked) * left
 
 
 def _corrected(how: Filter, expected: Bodies, seen: Bodies, early: Array) -> Bodies:

@@ -117,22 +117,18 @@ class Clock(NamedTuple):
         """Most bandwidth a vehicle's attitude can have (rad/s)."""
         return min(SAMPLED / self.period, DELAYED / self.lead)
 
+    def height_bandwidth(self, prompt: float) -> float:
+        """Bandwidth of heights that could be `prompt` if commands acted at once (rad/s).
 
-def height_bandwidth(prompt: float, clock: Clock) -> float:
-    """Bandwidth of heights (rad/s), which thrust alone controls: late commands slow it less than tilting.
+        Thrust alone controls heights: late commands slow it less than tilting.
+        """
+        return min(prompt, LIFTED / self.lead)
 
-    Args:
-        prompt: What it would be if commands acted at once (rad/s).
-        clock: What makes them late.
-    """
-    return min(prompt, LIFTED / clock.lead)
-
-
-def reachable(strength: np.ndarray, clock: Clock) -> np.ndarray:
-    """Bandwidths (rad/s) of roll, pitch, yaw from angular accelerations (rad/s^2)."""
-    fastest = clock.fastest * np.array([1.0, 1.0, SLOW_YAW])
-    errors = np.array([TILT, TILT, TWIST])
-    return np.minimum(np.sqrt(strength / errors), fastest)
+    def reachable(self, strength: np.ndarray) -> np.ndarray:
+        """Bandwidths (rad/s) of roll, pitch, yaw from angular accelerations (rad/s^2)."""
+        fastest = self.fastest * np.array([1.0, 1.0, SLOW_YAW])
+        errors = np.array([TILT, TILT, TWIST])
+        return np.minimum(np.sqrt(strength / errors), fastest)
 
 
 def vehicle_bandwidths(
@@ -145,5 +141,5 @@ def vehicle_bandwidths(
         room = max(min(hover - each.thrust_min, each.thrust_max - hover), 0.1 * each.thrust_max)
         levers = np.asarray(each.mixing)[1:]
         strength = authority(levers, np.full(each.rotor_count, room), np.asarray(each.inertia))
-        columns.append(reachable(strength, clock))
+        columns.append(clock.reachable(strength))
     return Bandwidths(np.stack(columns, axis=1))

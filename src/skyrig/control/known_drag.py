@@ -54,7 +54,7 @@ class KnownDrag(eqx.Module):
     ranks: tuple[int, ...] = eqx.field(static=True, default=())
     """How many axes each of their arrays has before the batch."""
 
-    def told(self, laws: Sequence[Element]) -> KnownDrag:
+    def knowing(self, laws: Sequence[Element]) -> KnownDrag:
         """With the laws of a world, for one flight."""
         kept = tuple(laws)
         return dataclasses.replace(self, laws=kept, ranks=tuple(jnp.ndim(it) for it in jax.tree.leaves(kept)))

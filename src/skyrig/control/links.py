@@ -104,7 +104,7 @@ class Links(Controller):
 
     def in_air(self, laws: Sequence[Any]) -> Links:
         """The same, told of drag."""
-        return dataclasses.replace(self, drag=self.drag.told(laws))
+        return dataclasses.replace(self, drag=self.drag.knowing(laws))
 
     def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> PositionNominal:
         """Motion of the common centre of mass that keeps the payload on its reference.

@@ -23,7 +23,7 @@ from skyrig import algebra
 from skyrig.algebra import apply, as_jax, cross, dot
 from skyrig.control.attitude import WantedFrame, projected_frame, relative_rotation, rotation_error, turning
 from skyrig.control.estimate import Filter, Late
-from skyrig.control.gains import Clock, Gain, height_bandwidth, read_gains, vehicle_bandwidths
+from skyrig.control.gains import Clock, Gain, read_gains, vehicle_bandwidths
 from skyrig.control.interface import (
     Command,
     Controller,
@@ -130,7 +130,7 @@ def soft_drone(
     prompt = vehicle_bandwidths(airframes, np.array([float(hand)]), gravity, clock.prompt)
     slow, lift = tilt.tilt.min(), airframes[0].total_thrust_max / float(mass[0])
     known = {
-        "position": Gain(np.array([slow / 6, slow / 6, height_bandwidth(prompt.tilt.min() / 5, clock)]), "3"),
+        "position": Gain(np.array([slow / 6, slow / 6, clock.height_bandwidth(prompt.tilt.min() / 5)]), "3"),
         "attitude": Gain(tilt.vehicle, "3n"),
         "integral": Gain(min(0.3, slow / 48), zero=True),
         "damping": Gain(0.9),

@@ -16,7 +16,7 @@ from skyrig.vehicles.rotor_loss import RotorLoss, allocation
 
 
 class Spare(eqx.Module):
-    """How the rotors that are left share their work, stage by stage of what the mixer was told."""
+    """How the rotors that are left share their work, stage by stage of what the mixer has noticed."""
 
     inverse: Float[Array, "stages r 4 n ..."] = axes(4)
     """From thrust (N) and moments (N m) to rotor thrusts (N)."""
@@ -28,7 +28,7 @@ class Spare(eqx.Module):
     @staticmethod
     def of(airframes: Sequence[Airframe], losses: Sequence[RotorLoss]) -> Spare | None:
         """That of a team whose mixers learn of `losses` one after the other; None if of none."""
-        known = sorted((it for it in losses if np.isfinite(it.told)), key=lambda it: it.told)
+        known = sorted((it for it in losses if np.isfinite(it.noticed)), key=lambda it: it.noticed)
         if not known:
             return None
         by_vehicle = [[it.rotor for it in known if it.vehicle == k] for k in range(len(airframes))]
@@ -42,12 +42,12 @@ class Spare(eqx.Module):
                 left[stage, lost, k] = 0.0
         return Spare(as_jax(inverse), as_jax(coupling), as_jax(left))
 
-    def chosen(self, told: Float[Array, "n *batch"], inverse: Array) -> tuple[Array, Array, Array]:
-        """Inverse, coupling and what is left, each vehicle's mixer having been told of so many losses."""
-        coupling = jnp.zeros((3, *told.shape), inverse.dtype)
-        left = jnp.ones((inverse.shape[0], *told.shape), inverse.dtype)
+    def chosen(self, noticed: Float[Array, "n *batch"], inverse: Array) -> tuple[Array, Array, Array]:
+        """Inverse, coupling and what is left, each vehicle's mixer having noticed so many losses."""
+        coupling = jnp.zeros((3, *noticed.shape), inverse.dtype)
+        left = jnp.ones((inverse.shape[0], *noticed.shape), inverse.dtype)
         for stage in range(self.inverse.shape[0]):
-            now = told > stage
+            now = noticed > stage
             inverse = jnp.where(now, self.inverse[stage], inverse)
             coupling = jnp.where(now, self.coupling[stage], coupling)
             left = jnp.where(now, self.left[stage], left)

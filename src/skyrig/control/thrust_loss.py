@@ -36,7 +36,7 @@ class ThrustLoss(eqx.Module):
     """Whether the vehicle is kept out of the carrying."""
     made: Float[Array, "n ..."]
     """Vertical thrust that healthy rotors would make by now (N)."""
-    told: tuple[Float[Array, "n ..."], ...]
+    asked: tuple[Float[Array, "n ..."], ...]
     """Vertical thrusts asked for, that in effect first (N)."""
     climb: Float[Array, "n ..."]
     """Vertical speed estimated at the last tick (m/s)."""
@@ -61,7 +61,7 @@ class ThrustLoss(eqx.Module):
             alike: Thrust that every vehicle seems to miss, as the payload's integral has learnt it (N).
         """
         weight, period = it.mass * it.gravity, it.late.period
-        mean, made = lagged(self.made, self.told[0], it.late)
+        mean, made = lagged(self.made, self.asked[0], it.late)
         short = mean - weight - it.mass * (climb - self.climb) / period - self.missing
         # no noise moves an estimated speed so far in one period
         noise = it.mass * it.sight.moves[1, 1] * it.sight.jerk / period
@@ -71,8 +71,8 @@ class ThrustLoss(eqx.Module):
         missing = jnp.clip(self.missing + rate * short, -0.5 * weight, weight)
         lost = missing - alike
         out = jnp.where(self.out, lost > STRONG * weight, free & (lost > WEAK * weight))
-        return ThrustLoss(missing, out, made, self.told[1:], climb, free)
+        return ThrustLoss(missing, out, made, self.asked[1:], climb, free)
 
     def commanded(self, thrust: Float[Array, "n ..."]) -> ThrustLoss:
         """The same with the vertical thrusts asked for now (N)."""
-        return ThrustLoss(self.missing, self.out, self.made, (*self.told, thrust), self.climb, self.free)
+        return ThrustLoss(self.missing, self.out, self.made, (*self.asked, thrust), self.climb, self.free)

@@ -60,7 +60,7 @@ class Vehicles(Controller):
 
     def in_air(self, laws: Sequence[Any]) -> Vehicles:
         """The same, told of drag."""
-        return self if self.drag is None else dataclasses.replace(self, drag=self.drag.told(laws))
+        return self if self.drag is None else dataclasses.replace(self, drag=self.drag.knowing(laws))
 
     def prepare(self, payload: Sample | None = None, vehicles: Sample | None = None) -> PositionNominal:
         """Body rates and accelerations that the vehicles' references ask for."""

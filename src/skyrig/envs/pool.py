@@ -20,8 +20,8 @@ from skyrig.elements import Element
 from skyrig.errors import InputError
 from skyrig.rigs import trim
 from skyrig.scenario import Scenario
+from skyrig.scenario.build import build_elements
 from skyrig.scenario.mechanisms import RigParts
-from skyrig.scenario.world import build_elements
 from skyrig.sim.batch import stack
 from skyrig.sim.motors import Motors
 from skyrig.sim.plant import Plant

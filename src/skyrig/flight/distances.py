@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from skyrig.flight.flight import Flight
 from skyrig.flight.records import TEAM
 
-
-@dataclass(frozen=True)
-class Closest:
-    """The closest approach of two things."""
-
-    distance: float
-    """Between their surfaces (m); below zero they would have touched."""
-    time: float
-    """When (s)."""
-    first: int
-    """A vehicle, or the cable."""
-    second: int
-    """The (other) vehicle."""
+Closest = dict[str, Any]
+"""The distance between two surfaces (m), below zero where they would have touched, when, and whose."""
 
 
-def vehicles(flight: Flight) -> Closest | None:
+def closest(flight: Flight) -> dict[str, Closest | None]:
+    """The closest approaches of a flight, as its metrics hold them."""
+    return {"closest_vehicles": _vehicles(flight), "closest_cable": _cable(flight)}
+
+
+def _vehicles(flight: Flight) -> Closest | None:
     """Closest approach of two vehicles, each a ball of its radius with propellers; None for one vehicle."""
     place, radius = flight.vehicles.position, flight.rig.vehicle_radius
     found: Closest | None = None
@@ -35,7 +29,7 @@ def vehicles(flight: Flight) -> Closest | None:
     return found
 
 
-def cables(flight: Flight) -> Closest | None:
+def _cable(flight: Flight) -> Closest | None:
     """Closest approach of a cable (or another tether), taken as straight, to a vehicle it does not hang on.
 
     A cut cable counts no more from when it was cut. None for one vehicle and where there are no tethers.
@@ -79,6 +73,6 @@ def to_segment(point: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndar
 
 def _closer(found: Closest | None, apart: np.ndarray, times: np.ndarray, j: int, k: int) -> Closest:
     row = int(np.argmin(apart))
-    if found is None or apart[row] < found.distance:
-        return Closest(float(apart[row]), float(times[row]), j, k)
+    if found is None or apart[row] < found["distance"]:
+        return {"distance": float(apart[row]), "time": float(times[row]), "pair": [j, k]}
     return found

@@ -27,6 +27,9 @@ from skyrig.tracks import Track
 if TYPE_CHECKING:
     from skyrig.flight.verdict import Verdict
 
+LEAST_CHANGE = 0.01
+"""Impacts that change the payload's speed by less than this are left out of tables and plots (m/s)."""
+
 __all__ = [
     "CableSignals",
     "Flight",
@@ -135,6 +138,26 @@ class Flight:
     def measured_vehicles(self) -> Track | None:
         """The same of the vehicles, (K, n, 3)."""
         return self.measured.get(TEAM)
+
+    @property
+    def least_impulse(self) -> float:
+        """The smallest impulse of an impact that tables and plots show (N s)."""
+        return LEAST_CHANGE * self.rig.payload_mass
+
+    @property
+    def shown_impacts(self) -> list[Impact]:
+        """The impacts that tables show, in order of time: those that are large enough."""
+        return [it for it in self.impacts if it.impulse >= self.least_impulse]
+
+    @property
+    def shown_events(self) -> list[FlightEvent]:
+        """The events without impacts that are too small for tables."""
+        return [it for it in self.events if it.kind != "impact" or it.impulse >= self.least_impulse]
+
+    @property
+    def hardest_impact(self) -> Impact | None:
+        """The impact with the largest impulse of those that tables show; None without any."""
+        return max(self.shown_impacts, key=lambda it: it.impulse, default=None)
 
     def signal_at(self, name: str) -> Any:
         """The values of a signal at the flight's times, (T, count); held ones by their latest row."""

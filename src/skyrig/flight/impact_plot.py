@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from skyrig.flight.colours import GREY, of_vehicle
 from skyrig.flight.distances import tether_ends
 from skyrig.flight.flight import Flight
-from skyrig.flight.impacts import AROUND, hardest
+from skyrig.flight.impacts import AROUND
 from skyrig.flight.plot_layout import entry, finish, open_up, rows
 
 
@@ -17,7 +17,7 @@ def impact(flight: Flight) -> Figure | None:
 
     Relative velocity, how much cable is spare, and tension, from AROUND before the impact to AROUND after it.
     """
-    hit = hardest(flight)
+    hit = flight.hardest_impact
     if hit is None:
         return None
     k = hit.cable

@@ -9,33 +9,8 @@ from skyrig.rigs.layout import Tether
 
 MOST = 100
 """Jumps of which both sides are kept, those with the largest numbers."""
-LEAST_CHANGE = 0.01
-"""Impacts that change the payload's speed by less than this are left out of tables and plots (m/s)."""
 AROUND = 0.1
 """How far the picture of the hardest impact goes to either side of it (s)."""
-
-
-def least_impulse(flight: Flight) -> float:
-    """The smallest impulse of an impact that tables and plots show (N s)."""
-    return LEAST_CHANGE * flight.rig.payload_mass
-
-
-def shown_impacts(flight: Flight) -> list[Impact]:
-    """The impacts that tables show, in order of time: those that are large enough."""
-    least = least_impulse(flight)
-    return [impact for impact in flight.impacts if impact.impulse >= least]
-
-
-def shown_events(flight: Flight) -> tuple[list[FlightEvent], int]:
-    """The events without impacts that are too small for tables, and how many these are."""
-    least = least_impulse(flight)
-    found = [event for event in flight.events if event.kind != "impact" or event.impulse >= least]
-    return found, len(flight.events) - len(found)
-
-
-def hardest(flight: Flight) -> Impact | None:
-    """The impact with the largest impulse of those that tables show; None without any."""
-    return max(shown_impacts(flight), key=lambda it: it.impulse, default=None)
 
 
 def impacts(flight: Flight) -> tuple[Impact, ...]:

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from skyrig.constants import GRAVITY
-from skyrig.flight import distances
+from skyrig.flight.distances import closest
 from skyrig.flight.flight import Flight
-from skyrig.flight.impacts import least_impulse
 from skyrig.flight.limits import FlightLimits
 from skyrig.flight.verdict import verdict
 from skyrig.rigs.layout import is_course
@@ -47,11 +46,10 @@ def metrics(
         "cables": [_cable(flight, k) for k in range(flight.cables.tension.shape[1])],
         "events": _event_counts(flight),
         "saturation": _saturation(flight),
-        "closest_vehicles": _closest(distances.vehicles(flight)),
-        "closest_cable": _closest(distances.cables(flight)),
+        **closest(flight),
     }
     if flight.cables.tension.shape[1]:
-        found["least_impulse"] = least_impulse(flight)
+        found["least_impulse"] = flight.least_impulse
     others = {name: _signal(flight, name) for name in own_signals(flight) if not flight.signals[name].held}
     if others:
         found["signals"] = others
@@ -171,7 +169,7 @@ def _cable(flight: Flight, k: int) -> dict[str, Any]:
     largest = float(max(impulses, default=0.0))
     mean, slack = _mean(tension, flight.times), slack_time(flight, k)
     found = cable_summary(float(tension.min()), float(tension.max()), mean, slack, len(impulses), largest)
-    small = sum(impulse < least_impulse(flight) for impulse in impulses)
+    small = sum(impulse < flight.least_impulse for impulse in impulses)
     return found | {
         "tension_min": float(found["tension_min"]),
         "taut_at_end": bool(taut[-1]),
@@ -269,9 +267,3 @@ def _saturation(flight: Flight) -> dict[str, Any]:
         "share": float(held @ busy.any(axis=1) / held.sum()),
         "vehicles": [float(value) for value in held @ busy / held.sum()],
     }
-
-
-def _closest(found: distances.Closest | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    return {"distance": found.distance, "time": found.time, "pair": [found.first, found.second]}

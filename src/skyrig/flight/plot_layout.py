@@ -9,7 +9,6 @@ from matplotlib.lines import Line2D
 
 from skyrig.flight.colours import GREY
 from skyrig.flight.flight import Flight
-from skyrig.flight.impacts import least_impulse
 
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 STYLE: Any = {
@@ -105,7 +104,7 @@ def plain(text: str) -> str:
 def mark_events(axes: Any, flight: Flight) -> list[Line2D]:
     """Mark pokes, cuts and impacts that are large enough, and give the legend's entries for them."""
     found = [event for event in flight.events if event.kind not in UNMARKED]
-    least = least_impulse(flight)
+    least = flight.least_impulse
     found = [event for event in found if event.kind != "impact" or event.impulse >= least]
     there = {event.kind for event in found}
     kinds = [*(kind for kind in MARKED if kind in there), *sorted(there - MARKED.keys())[:MOST_KINDS]]

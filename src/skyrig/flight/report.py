@@ -12,7 +12,6 @@ import numpy as np
 from skyrig.brief import html_table
 from skyrig.flight import playback, tables
 from skyrig.flight.flight import Flight
-from skyrig.flight.impacts import least_impulse, shown_events, shown_impacts
 from skyrig.flight.storage import write_whole
 from skyrig.flight.trace import trace_in
 from skyrig.flight.units import shown
@@ -84,7 +83,7 @@ def html(flight: Flight, pictures: Mapping[str, bytes] | None = None) -> str:
             alt = escape(_seen(name, title, flight), quote=True)
             parts += [f"<h2>{title}</h2>", f'<img alt="{alt}" src="data:image/png;base64,{source}">']
     parts += ["<h2>Events</h2>", _events(flight)]
-    for impact in shown_impacts(flight)[:MOST_IMPACTS]:
+    for impact in flight.shown_impacts[:MOST_IMPACTS]:
         parts.append(f"<h3>Impact of cable {impact.cable} at {impact.time:.3f} s</h3>")
         parts.append(html_table(("", "before", "after", "change"), list(tables.impact_rows(impact))))
     parts += ["<h2>Scenario</h2>", f"<pre>{escape(flight.scenario)}</pre>"]
@@ -147,7 +146,8 @@ def _load(group: str, masses: list[float]) -> str:
 def _events(flight: Flight) -> str:
     if not flight.events:
         return "<p>None.</p>"
-    large, small = shown_events(flight)
+    large = flight.shown_events
+    small = len(flight.events) - len(large)
     rows = []
     for event in large[:MOST_EVENTS]:
         (value,), unit = shown(event.unit, [event.value])
@@ -156,7 +156,7 @@ def _events(flight: Flight) -> str:
     more = len(large) - len(rows)
     rest = f"<p>And {more} more.</p>" if more > 0 else ""
     if small:
-        (least,), unit = shown("N s", [least_impulse(flight)])
+        (least,), unit = shown("N s", [flight.least_impulse])
         rest += f"<p>{small} impacts below {least} {unit} are left out.</p>"
     table = html_table(("time (s)", "event", "of", "value"), rows)
     return (f'<div class="long">{table}</div>' if len(rows) > MANY_EVENTS else table) + rest

@@ -11,7 +11,7 @@ import numpy as np
 
 from skyrig.errors import InputError
 from skyrig.flight.flight import Flight, Inputs
-from skyrig.flight.impacts import AROUND, hardest
+from skyrig.flight.impacts import AROUND
 
 KEPT_STILL = ("cable.length",)
 """Signals whose extremes pictures may lose."""
@@ -81,7 +81,7 @@ def _telling(flight: Flight) -> np.ndarray:
         if group == flight.rig.carried:
             apart = np.linalg.norm(flight.bodies[group].position - wanted.position, axis=2)
             rows.append(apart.argmax(0))
-    hit = hardest(flight)
+    hit = flight.hardest_impact
     if hit is not None:
         rows.append(np.flatnonzero(np.abs(flight.times - hit.time) <= AROUND + 1e-9))
     return np.concatenate(rows)

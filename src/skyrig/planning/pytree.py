@@ -24,6 +24,12 @@ class Tree:
     def __post_init__(self) -> None:
         register()
 
+    def leaves(self) -> list[Any]:
+        """Its arrays, through nested trees and tuples, without asking JAX."""
+        node: Any = self  # every class derived from Tree becomes a dataclass
+        kept = [it.name for it in dataclasses.fields(node) if not it.metadata.get("static")]
+        return [leaf for name in kept for leaf in _leaves(getattr(self, name))]
+
 
 def static(**kwargs: Any) -> Any:
     """A dataclass field that JAX compiles for (an order, a name), never a leaf."""
@@ -62,14 +68,9 @@ def _register(tree_util: Any, cls: Any) -> None:
     tree_util.register_pytree_with_keys(cls, flatten, unflatten)
 
 
-def leaves(tree: object) -> list[Any]:
-    """The arrays in a `Tree`, through nested trees and tuples, without asking JAX."""
+def _leaves(tree: object) -> list[Any]:
     if isinstance(tree, Tree):
-        node: Any = tree  # every class derived from Tree becomes a dataclass
-        fields = dataclasses.fields(node)
-        return [
-            leaf for f in fields if not f.metadata.get("static") for leaf in leaves(getattr(tree, f.name))
-        ]
+        return tree.leaves()
     if isinstance(tree, tuple | list):
-        return [leaf for item in tree for leaf in leaves(item)]
+        return [leaf for item in tree for leaf in _leaves(item)]
     return [tree]

@@ -76,7 +76,7 @@ class Reference(pytree.Tree, ABC):
 
     def held_series(self, times: Float[Array, " *times"]) -> tuple[Series, Series]:
         """As `series`, at any times: outside [0, duration] the end poses, at rest."""
-        xp = namespace(times, *pytree.leaves(self))
+        xp = namespace(times, *self.leaves())
         inside = ((times >= 0) & (times <= self.duration))[..., None]
         position, euler = self.series(xp.clip(times, 0.0, self.duration))
         return _rest_unless(inside, position), _rest_unless(inside, euler)
@@ -84,7 +84,7 @@ class Reference(pytree.Tree, ABC):
     def sample(self, times: Array | float) -> Sample:
         """The wanted motion at `times` (s), in NumPy unless a time or a parameter belongs to JAX."""
         pytree.register()
-        xp = namespace(times, *pytree.leaves(self))
+        xp = namespace(times, *self.leaves())
         position, euler = self.held_series(xp.asarray(times, dtype=float))
         return Sample(
             position=xp.moveaxis(taylor.derivatives(position), 0, -2),

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from skyrig.arrays import Array, Vector, is_jax, namespace
 from skyrig.errors import InputError
 from skyrig.planning import registry
-from skyrig.planning.pytree import leaves, static
+from skyrig.planning.pytree import static
 from skyrig.planning.reference import Reference, Sample, still
 from skyrig.planning.taylor import ORDER, Series
 
@@ -81,7 +81,7 @@ class Sequence(Reference):
     @property
     def knots(self) -> Array:
         """The parts' own and the joints (s)."""
-        xp = namespace(*leaves(self))
+        xp = namespace(*self.leaves())
         joints = xp.stack([xp.asarray(t) for t in self.starts[1:]]) if self.parts[1:] else xp.zeros(0)
         inside = [start + part.knots for start, part in zip(self.starts, self.parts, strict=True)]
         return xp.sort(xp.concatenate([joints, *inside]))
@@ -98,7 +98,7 @@ class Sequence(Reference):
 
     def series(self, times: Array) -> tuple[Series, Series]:
         """That of the part whose turn it is, on its own clock."""
-        xp = namespace(times, *leaves(self))
+        xp = namespace(times, *self.leaves())
         position = euler = None
         for start, part in zip(self.starts, self.parts, strict=True):
             own = part.series(xp.clip(times - start, 0.0, part.duration))

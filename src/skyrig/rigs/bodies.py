@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 
 from skyrig import checks
 from skyrig.algebra import as_jax, traced
+from skyrig.tracks import Track
 
 
 class Bodies(eqx.Module):
@@ -40,6 +41,12 @@ class Bodies(eqx.Module):
     def only(self) -> Bodies:
         """The body of a group of one."""
         return jax.tree.map(lambda leaf: leaf[:, 0], self)
+
+    @property
+    def track(self) -> Track:
+        """The bodies of a group, (..., 3, k), as a track, (..., k, 3)."""
+        leaves = (self.position, self.velocity, self.attitude, self.rate)
+        return Track(*(leaf.swapaxes(-1, -2) for leaf in leaves))
 
 
 def bodies_from_arrays(

@@ -12,9 +12,7 @@ import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
-from skyrig import checks
 from skyrig.algebra import as_jax, traced
-from skyrig.errors import InputError
 
 Point = Sequence[float] | np.ndarray | Array
 
@@ -184,43 +182,3 @@ def stacked(arrays: Sequence[Any]) -> Array:
     if traced(*arrays):
         return jnp.stack(arrays, axis=-1)
     return as_jax(np.stack([np.asarray(array) for array in arrays], axis=-1))
-
-
-def cable_arrays(
-    cables: Sequence[Cable],
-) -> tuple[Array, Array, Array | None, WinchLimits | None]:
-    """Lengths (n), attachments (3, n), hooks (3, n) or None, winches or None; checked."""
-    lengths, attachments, hooks = [], [], []
-    for k, cable in enumerate(cables):
-        lengths.append(passed(checks.positive, f"cables[{k}].length", cable.length))
-        attachments.append(passed(checks.numbers, f"cables[{k}].attachment", cable.attachment, (3,)))
-        hook = (0.0, 0.0, 0.0) if cable.hook is None else cable.hook
-        hooks.append(passed(checks.numbers, f"cables[{k}].hook", hook, (3,)))
-    hooked = any(cable.hook is not None for cable in cables)
-    return (
-        stacked(lengths),
-        stacked(attachments),
-        stacked(hooks) if hooked else None,
-        _winch_limits(cables),
-    )
-
-
-def _winch_limits(cables: Sequence[Cable]) -> WinchLimits | None:
-    if all(cable.winch is None for cable in cables):
-        return None
-    rows = []
-    for k, cable in enumerate(cables):
-        winch = cable.winch
-        if winch is None:
-            rows.append([0.0, 0.0, 0.0, 1e9])
-            continue
-        for name in ("rate", "acceleration", "shortest", "longest"):
-            checks.positive(f"cables[{k}].winch.{name}", getattr(winch, name))
-        if not traced(cable.length) and not winch.shortest <= cable.length <= winch.longest:
-            raise InputError(
-                f"cables[{k}].length is {float(cable.length):g} m, but its winch holds it between "
-                f"{winch.shortest:g} and {winch.longest:g} m."
-            )
-        rows.append([winch.rate, winch.acceleration, winch.shortest, winch.longest])
-    columns = np.asarray(rows, dtype=np.float64).T
-    return WinchLimits(*(as_jax(column) for column in columns))

@@ -12,10 +12,10 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from skyrig import algebra, checks
-from skyrig.algebra import as_jax
+from skyrig.algebra import as_jax, traced
 from skyrig.errors import InputError
 from skyrig.rigs.bodies import Bodies
-from skyrig.rigs.cables import Cable, WinchLimits, cable_arrays, checked, inverse, passed, stacked
+from skyrig.rigs.cables import Cable, WinchLimits, checked, inverse, passed, stacked
 from skyrig.rigs.protocol import Loads, Rig, State
 from skyrig.turns import cross, turn
 
@@ -159,7 +159,7 @@ def team_arrays(
         raise InputError(f"cables must be one for each vehicle: {len(cables)} cables for {n} vehicles.")
     mass = [passed(checks.positive, f"vehicles[{k}].mass", it.mass) for k, it in enumerate(vehicles)]
     inertia = [passed(checks.inertia, f"vehicles[{k}].inertia", it.inertia) for k, it in enumerate(vehicles)]
-    length, attachment, hook, winch = cable_arrays(cables)
+    length, attachment, hook, winch = _cable_arrays(cables)
     point = payload.inertia is None
     if point and np.any(np.asarray(attachment) != 0):
         raise InputError("cables[].attachment must be (0, 0, 0) on a point-mass payload; give it an inertia.")
@@ -177,6 +177,46 @@ def team_arrays(
         "winch": winch,
         "gravity": as_jax(checked(checks.numbers, "gravity", gravity), length.dtype),
     }
+
+
+def _cable_arrays(
+    cables: Sequence[Cable],
+) -> tuple[Array, Array, Array | None, WinchLimits | None]:
+    """Lengths (n), attachments (3, n), hooks (3, n) or None, winches or None; checked."""
+    lengths, attachments, hooks = [], [], []
+    for k, cable in enumerate(cables):
+        lengths.append(passed(checks.positive, f"cables[{k}].length", cable.length))
+        attachments.append(passed(checks.numbers, f"cables[{k}].attachment", cable.attachment, (3,)))
+        hook = (0.0, 0.0, 0.0) if cable.hook is None else cable.hook
+        hooks.append(passed(checks.numbers, f"cables[{k}].hook", hook, (3,)))
+    hooked = any(cable.hook is not None for cable in cables)
+    return (
+        stacked(lengths),
+        stacked(attachments),
+        stacked(hooks) if hooked else None,
+        _winch_limits(cables),
+    )
+
+
+def _winch_limits(cables: Sequence[Cable]) -> WinchLimits | None:
+    if all(cable.winch is None for cable in cables):
+        return None
+    rows = []
+    for k, cable in enumerate(cables):
+        winch = cable.winch
+        if winch is None:
+            rows.append([0.0, 0.0, 0.0, 1e9])
+            continue
+        for name in ("rate", "acceleration", "shortest", "longest"):
+            checks.positive(f"cables[{k}].winch.{name}", getattr(winch, name))
+        if not traced(cable.length) and not winch.shortest <= cable.length <= winch.longest:
+            raise InputError(
+                f"cables[{k}].length is {float(cable.length):g} m, but its winch holds it between "
+                f"{winch.shortest:g} and {winch.longest:g} m."
+            )
+        rows.append([winch.rate, winch.acceleration, winch.shortest, winch.longest])
+    columns = np.asarray(rows, dtype=np.float64).T
+    return WinchLimits(*(as_jax(column) for column in columns))
 
 
 def cable_ends(rig: CableTeam, payload: Bodies, vehicles: Bodies) -> tuple[np.ndarray, ...]:

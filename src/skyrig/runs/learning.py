@@ -19,8 +19,7 @@ from skyrig.control.mpc.distributed import DistributedMpc
 from skyrig.control.mpc.elastic_flight import Lesson, flown
 from skyrig.control.mpc.policy import Policy
 from skyrig.errors import FlightDiverged, InputError
-from skyrig.runs.closed import named_controller
-from skyrig.runs.flying import fly
+from skyrig.runs.flying import fly, named_controller
 from skyrig.runs.tuning import usual
 from skyrig.scenario import Scenario
 from skyrig.scenario.build import Built

@@ -19,11 +19,10 @@ from skyrig.control.actuators import Actuators
 from skyrig.control.known import OPEN_LOOP
 from skyrig.flight.rig import rig_data
 from skyrig.hulls import hull_size
-from skyrig.runs.closed import make_controller, outside_of
-from skyrig.scenario.build import Built, assembled, make_start, make_teams
+from skyrig.runs.flying import make_controller, outside_of
+from skyrig.scenario.build import Built, assembled, build_elements, make_start, make_teams
 from skyrig.scenario.scenario import Scenario
 from skyrig.scenario.spec import CutSpec, PokeSpec
-from skyrig.scenario.world import build_elements, elements_of, known_drag
 from skyrig.sim.preparation import Outside, grid_of
 from skyrig.sim.schedule import Schedule, schedule
 
@@ -85,14 +84,14 @@ class Workshop:
             return None
         spec = known.spec
         rig = msgspec.json.encode((spec.rig, known.controller.model, known.controller.factors))
-        floor = None if known.motions.plan is None else elements_of(spec).get("ground")
+        floor = None if known.motions.plan is None else spec.elements.get("ground")
         start = msgspec.json.encode((spec.start, spec.reference, known.controller.name, known.lean, floor))
         plan = None if known.motions.plan is None else (spec.reference, floor)
-        told = (known.told_gains, known_drag(spec))
-        flown = msgspec.json.encode((known.controller, told, spec.loop, spec.noise, plan))
+        tuned = (known.gains, known.known_drag)
+        flown = msgspec.json.encode((known.controller, tuned, spec.loop, spec.noise, plan))
         teams = self._once("teams", rig, lambda: make_teams(known))
         begin = self._once("start", rig + start, lambda: make_start(known, teams[0]))
-        world = rig + msgspec.json.encode(elements_of(spec))
+        world = rig + msgspec.json.encode(spec.elements)
         elements = self._once("elements", world, lambda: build_elements(spec, known.parts))
         built = assembled(known, teams, begin, elements)
         made = self._once("controller", rig + flown, lambda: make_controller(built))

@@ -20,8 +20,7 @@ from skyrig.control.stepped import HANDED, Given, Seen, Wanted, answer, command_
 from skyrig.errors import InputError
 from skyrig.flight.flight import Flight
 from skyrig.flight.metrics import metrics
-from skyrig.runs.closed import as_flight, loop_arguments
-from skyrig.runs.flying import remembering, who_flies
+from skyrig.runs.flying import as_flight, loop_arguments, remembering, who_flies
 from skyrig.runs.sensed import first_truth, latest_truth
 from skyrig.scenario import Scenario
 from skyrig.sensing.sensor import Reading, Sensors, Truth

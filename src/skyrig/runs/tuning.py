@@ -17,8 +17,7 @@ import optax
 from skyrig import checks
 from skyrig.control.known import CONTROLLERS
 from skyrig.errors import FlightDiverged, InputError
-from skyrig.runs.closed import loop_arguments, make_controller
-from skyrig.runs.flying import fly
+from skyrig.runs.flying import fly, loop_arguments, make_controller
 from skyrig.scenario import Scenario
 from skyrig.scenario.vary import Distribution, Uniform, varied
 from skyrig.sim.tracking import QUICK, Tracking, tracking

@@ -13,18 +13,17 @@ from skyrig.algebra import as_jax
 from skyrig.brief import brief
 from skyrig.control.known import OPEN_LOOP
 from skyrig.elements import Element
-from skyrig.elements.rotors import rotor_signals
+from skyrig.elements.rotors import RotorSet, rotor_signals
+from skyrig.elements.side_forces import SideForces
 from skyrig.errors import InputError
 from skyrig.planning import Reference
 from skyrig.planning.reference import quaternion
-from skyrig.rigs import Bodies, Rig, SignalKind, Trim, trim
+from skyrig.rigs import Bodies, Rig, SignalKind, Trim
 from skyrig.scenario import spec as said
 from skyrig.scenario.disturbances import Disturbances
-from skyrig.scenario.instruments import carrier_of
 from skyrig.scenario.mechanisms import RigParts
 from skyrig.scenario.scenario import Scenario
-from skyrig.scenario.world import build_elements
-from skyrig.sensing.sensor import Sensors, sensors_of
+from skyrig.sensing.sensor import Sensors
 from skyrig.sim import Cut, Poke
 from skyrig.vehicles import Airframe, Payload
 
@@ -84,8 +83,8 @@ class Built:
 
     def sensors(self) -> Sensors:
         """New sensors, as they are before the flight."""
-        scenario = self.scenario
-        return Sensors(sensors_of(scenario.spec), carrier_of(scenario.spec, scenario.parts), self.seed)
+        spec, parts = self.scenario.spec, self.scenario.parts
+        return Sensors(spec.instruments, parts.carrier(spec.loop.control_rate), self.seed)
 
     @property
     def signal_kinds(self) -> tuple[SignalKind, ...]:
@@ -138,6 +137,14 @@ def assembled(
     )
 
 
+def build_elements(spec: said.Spec, parts: RigParts) -> dict[str, Element]:
+    """All elements of a scenario: those it names, and what its vehicles bring along."""
+    made = {name: element.build(parts) for name, element in spec.elements.items()}
+    if any(frame.tilted for frame in parts.airframes):
+        made["side_forces"] = SideForces(RotorSet.of(parts.airframes))
+    return made
+
+
 def make_team(parts: RigParts) -> BuiltTeam:
     """The rig made of `parts`."""
     return BuiltTeam(parts.build(), parts.airframes, parts.payload)
@@ -174,7 +181,7 @@ def make_start(scenario: Scenario, team: BuiltTeam) -> tuple[Any, Trim | None]:
         return _placed(scenario, rig, begin), None
     position, attitude = _hover_pose(scenario, team)
     try:
-        hover = trim(rig, position, attitude, scenario.lean if start.lean is None else start.lean)
+        hover = rig.trim(position, attitude, scenario.lean if start.lean is None else start.lean)
     except InputError as error:
         raise InputError(f"{scenario.where}: start: {error}") from None
     if scenario.controller.name != OPEN_LOOP:
@@ -208,7 +215,7 @@ def _hover_pose(scenario: Scenario, team: BuiltTeam) -> tuple[np.ndarray, np.nda
         return first.position[0], level if pointed else first.attitude
     assert wanted.vehicles is not None
     places = np.stack([motion.start.position[0] for motion in wanted.vehicles])
-    hover = trim(team.rig, np.zeros(3), level, scenario.spec.start.lean)
+    hover = team.rig.trim(np.zeros(3), level, scenario.spec.start.lean)
     vehicles = np.asarray(team.rig.bodies(hover.state)["vehicles"].position).T
     return (places - vehicles).mean(axis=0), level
 

@@ -20,6 +20,7 @@ from skyrig.scenario.spec import (
     ThrustLossSpec,
     WrenchSpec,
 )
+from skyrig.sensing.estimator import needs
 from skyrig.sim.known import INTEGRATORS
 
 SLACK = 1e-9
@@ -30,12 +31,21 @@ WORDS = ("weight", "trim")
 """Thrusts that need no numbers."""
 
 
-def controller_of(spec: Spec) -> ControllerSpec:
-    """The controller, a bare name standing for one with nothing else said."""
-    return ControllerSpec(name=spec.controller) if isinstance(spec.controller, str) else spec.controller
+def check(spec: Spec, parts: RigParts, wanted: Motions, where: str) -> float:
+    """Everything agrees with everything else; how long the scenario flies (s)."""
+    _check_controller(spec, parts, wanted, where)
+    duration = wanted.flown_for(spec.duration, where)
+    _check_clock(spec, duration, where)
+    _check_start(spec, parts, wanted, where)
+    _check_happenings(spec.happenings, parts, duration, where)
+    _check_arena(spec, where)
+    for name, element in spec.elements.items():
+        element.check(parts, where, f"world.{name}")
+    _check_sensors(spec, parts, where)
+    return duration
 
 
-def check_clock(spec: Spec, duration: float, where: str) -> None:
+def _check_clock(spec: Spec, duration: float, where: str) -> None:
     """The numbers of steps stay within reason, and a control period is no shorter than a step."""
     if 1 / spec.loop.control_rate < spec.loop.step * (1 - 1e-9):
         raise refuse(
@@ -57,9 +67,9 @@ def check_clock(spec: Spec, duration: float, where: str) -> None:
         )
 
 
-def check_controller(spec: Spec, parts: RigParts, wanted: Motions, where: str) -> None:
+def _check_controller(spec: Spec, parts: RigParts, wanted: Motions, where: str) -> None:
     """The controller is known, has what it needs, and is told nothing it cannot use."""
-    controller = controller_of(spec)
+    controller = spec.flier
     if controller.name not in CONTROLLERS:
         place = "controller" if isinstance(spec.controller, str) else "controller.name"
         listed = f"{', '.join(CONTROLLERS)}{nearest(controller.name, CONTROLLERS)}"
@@ -82,7 +92,7 @@ def check_controller(spec: Spec, parts: RigParts, wanted: Motions, where: str) -
         )
 
 
-def check_start(spec: Spec, parts: RigParts, wanted: Motions, where: str) -> None:
+def _check_start(spec: Spec, parts: RigParts, wanted: Motions, where: str) -> None:
     """The start is given well enough, and no vehicle is beyond its cable or inside another."""
     start = spec.start
     if start.payload is not None and start.payload.position is None:
@@ -106,7 +116,7 @@ def check_start(spec: Spec, parts: RigParts, wanted: Motions, where: str) -> Non
     parts.check_start(start, where)
 
 
-def check_happenings(happenings: list[Happening], parts: RigParts, duration: float, where: str) -> None:
+def _check_happenings(happenings: list[Happening], parts: RigParts, duration: float, where: str) -> None:
     """Everything happens during the flight, to vehicles and cables that are there."""
     severed: set[int] = set()
     poked: set[float] = set()
@@ -139,6 +149,31 @@ def check_happenings(happenings: list[Happening], parts: RigParts, duration: flo
                 if happening.cable in severed:
                     raise refuse(where, f"{path}.cable", f"must not be cut twice, but {happening.cable} is")
                 severed.add(happening.cable)
+
+
+def _check_arena(spec: Spec, where: str) -> None:
+    """The arena's first corner is below its second along every axis."""
+    arena = spec.verdict.arena
+    for axis, low, high in zip("xyz", *arena, strict=True) if arena is not None else ():
+        if not low < high:
+            raise refuse(
+                where,
+                "verdict.arena",
+                f"must give its lowest corner first, but along {axis} it goes from {low:g} to {high:g}",
+            )
+
+
+def _check_sensors(spec: Spec, parts: RigParts, where: str) -> None:
+    """The rig can have these sensors, and they see enough for a controller that goes by them."""
+    for name, sensor in spec.instruments.items():
+        fault = sensor.fault(parts.carrier(spec.loop.control_rate))
+        if fault is not None:
+            field, sentence = fault
+            raise refuse(where, f"sensors.{name}.{field}".rstrip("."), sentence)
+    if spec.flier.sees == "estimate":
+        missing = needs(spec.instruments, bool(parts.loads))
+        if missing is not None:
+            raise refuse(where, "controller.sees", f"must not be 'estimate' without {missing}")
 
 
 def _check_match(controller: ControllerSpec, parts: RigParts, wanted: Motions, where: str) -> None:

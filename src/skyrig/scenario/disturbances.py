@@ -71,7 +71,7 @@ class Disturbances:
             times += [*starts, *np.minimum(starts + width, wrench.until or self.duration)]
         for loss in self.losses:
             times += [loss.time, loss.until or self.duration]
-        times += [at for it in self.rotor_losses for at in (it.time, it.told)]
+        times += [at for it in self.rotor_losses for at in (it.time, it.noticed)]
         times += [time for knots, _ in self.drives.values() for time in knots]
         inside = np.unique(np.asarray(times, dtype=np.float64))
         return inside[(inside > 0) & (inside < self.duration)]

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from skyrig.errors import InputError
-from skyrig.scenario.world import elements_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 def has_floor(scenario: Scenario) -> bool:
     """Whether bodies stand on a floor in `scenario`."""
-    return "ground" in elements_of(scenario.spec)
+    return "ground" in scenario.spec.elements
 
 
 def with_floor(scenario: Scenario) -> Scenario:

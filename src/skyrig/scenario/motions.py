@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from skyrig.errors import InputError
 from skyrig.planning import TEAM_REFERENCES, Reference, Sample, build, build_team
 from skyrig.scenario.sentences import nearest, refuse, shown
 from skyrig.scenario.spec import Spec
-from skyrig.scenario.world import elements_of
 
 _TROUBLES = (TypeError, ValueError, ArithmeticError, AttributeError, np.linalg.LinAlgError, MemoryError)
 LONGEST = 3600.0
@@ -48,6 +46,18 @@ class Motions:
     def duration(self) -> float:
         """Until the last of them ends (s); infinite if one never does, zero if there is none."""
         return max((float(motion.duration) for motion in self.all), default=0.0)
+
+    def flown_for(self, asked: float | None, where: str) -> float:
+        """How long a scenario flies that asks for so long, or else for its references' time (s)."""
+        if asked is not None:
+            return asked
+        if not self.all:
+            raise refuse(where, "duration", "is missing: without a reference nothing else says it (s)")
+        if not np.isfinite(self.duration):
+            raise refuse(where, "duration", "is missing: the reference goes on for ever (s)")
+        if self.duration > LONGEST:
+            raise refuse(where, "reference", f"must last at most {LONGEST:g} s, not {self.duration:.6g}")
+        return self.duration
 
 
 def motions(spec: Spec, parts: Any, where: str) -> Motions:
@@ -85,34 +95,8 @@ def motions(spec: Spec, parts: Any, where: str) -> Motions:
 
 def _floor(spec: Spec) -> float | None:
     """Height of the ground, if there is one (m)."""
-    ground = elements_of(spec).get("ground")
+    ground = spec.elements.get("ground")
     return None if ground is None else getattr(ground, "height", None)
-
-
-def flight_duration(spec: Spec, wanted: Motions, where: str) -> float:
-    """How long the scenario flies (s)."""
-    if spec.duration is not None:
-        return spec.duration
-    if not wanted.all:
-        raise refuse(where, "duration", "is missing: without a reference nothing else says it (s)")
-    seconds = wanted.duration
-    if not np.isfinite(seconds):
-        raise refuse(where, "duration", "is missing: the reference goes on for ever (s)")
-    if seconds > LONGEST:
-        raise refuse(where, "reference", f"must last at most {LONGEST:g} s, not {seconds:.6g}")
-    return seconds
-
-
-def with_whole_paths(description: Any, directory: Path) -> Any:
-    """The description of a reference with the files it names made independent of where it stands."""
-    if isinstance(description, Mapping):
-        changed = {key: with_whole_paths(value, directory) for key, value in description.items()}
-        if changed.get("type") == "table" and isinstance(changed.get("file"), str):
-            changed["file"] = str((directory / changed["file"]).absolute())
-        return changed
-    if isinstance(description, list):
-        return [with_whole_paths(entry, directory) for entry in description]
-    return description
 
 
 def _built(description: object, where: str, path: str) -> Reference:

@@ -15,7 +15,6 @@ from skyrig.errors import InputError
 from skyrig.scenario.registry import spec_type
 from skyrig.scenario.sentences import dotted, explain, refuse, shown
 from skyrig.scenario.spec import VERSION, Spec
-from skyrig.scenario.uses import hint
 
 MOST_BYTES = 256_000
 MOST_VALUES = 50_000
@@ -74,6 +73,16 @@ def plain(values: Mapping[Any, object], where: str) -> dict[str, Any]:
     return {key: _plain(value, where, [key], budget) for key, value in _items(values, where, [])}
 
 
+def with_whole_paths(said: Any, directory: Path) -> Any:
+    """What `reference:` or `world:` says with the files it names made independent of where it stands."""
+    if isinstance(said, Mapping):
+        whole = {key: with_whole_paths(value, directory) for key, value in said.items()}
+        if isinstance(whole.get("file"), str):
+            whole["file"] = str((directory / whole["file"]).absolute())
+        return whole
+    return [with_whole_paths(each, directory) for each in said] if isinstance(said, list) else said
+
+
 def parse(values: Mapping[str, object], where: str) -> Spec:
     """The `Spec` that plain `values` describe."""
     version = values.get("skyrig")
@@ -86,9 +95,16 @@ def parse(values: Mapping[str, object], where: str) -> Spec:
         return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
         sentence = str(explain(where, values, error, kind))
-        files = hint(values)
+        files = _brought_in(values)
         more = f" It was flown with files of somebody's own: give{files}." if files else ""
         raise InputError(sentence + more) from None
+
+
+def _brought_in(values: Mapping[str, Any]) -> str:
+    """What to bring in for a scenario that is not understood, if it says so."""
+    uses = values.get("uses")
+    each = [it.get("file") for it in uses if isinstance(it, Mapping)] if isinstance(uses, list) else []
+    return "".join(f" --with {file}" for file in each if isinstance(file, str))
 
 
 def _plain(value: object, where: str, steps: list[str | int], budget: list[int]) -> Any:

@@ -10,7 +10,6 @@ from skyrig.control.known import OPEN_LOOP
 from skyrig.scenario.demands import demands
 from skyrig.scenario.plausible import implausible
 from skyrig.scenario.spec import RotorFailure
-from skyrig.scenario.world import elements_of
 from skyrig.vehicles.authority import hover
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def _thin(scenario: Scenario) -> Iterator[str]:
 
 def _washed(scenario: Scenario) -> Iterator[str]:
     """A team that cannot lift through its own wash."""
-    wash = elements_of(scenario.spec).get("downwash")
+    wash = scenario.spec.elements.get("downwash")
     if wash is None or scenario.controller.name == OPEN_LOOP:
         return
     said = scenario.controller.gains.get("lean", scenario.spec.start.lean)

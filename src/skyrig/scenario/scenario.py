@@ -16,19 +16,17 @@ from ruamel.yaml import YAML
 from skyrig import files
 from skyrig.control.known import chosen
 from skyrig.errors import InputError
-from skyrig.scenario import crosschecks
-from skyrig.scenario.instruments import check_sensors
-from skyrig.scenario.limits import check_limits
+from skyrig.scenario.crosschecks import check
 from skyrig.scenario.mechanisms import Place, RigParts
-from skyrig.scenario.motions import Motions, flight_duration, motions, with_whole_paths
+from skyrig.scenario.motions import Motions, motions
 from skyrig.scenario.overrides import cut_short, overridden
-from skyrig.scenario.parse import parse, plain, read_text, read_values
+from skyrig.scenario.parse import parse, plain, read_text, read_values, with_whole_paths
 from skyrig.scenario.sentences import nearest, shown
 from skyrig.scenario.spec import ControllerSpec, Factors, Spec
-from skyrig.scenario.world import elements_of, with_whole_files
 
 if TYPE_CHECKING:
     from skyrig.scenario.build import Built
+    from skyrig.scenario.world import ElementSpec
 
 FOLDER = "scenarios"
 OBSERVE = 2.0
@@ -87,10 +85,8 @@ class Scenario:
             like: A scenario whose parts and references serve again where they are said in the same words.
         """
         own = plain(values, where)
-        if "reference" in own:
-            own["reference"] = with_whole_paths(own["reference"], Path(directory))
-        if "world" in own:
-            own["world"] = with_whole_files(own["world"], Path(directory))
+        for part in {"reference", "world"} & own.keys():
+            own[part] = with_whole_paths(own[part], Path(directory))
         spec = parse(own, where)
         known = None if like is None else like.parts
         same_rig = known is not None and known.said == spec.rig
@@ -100,15 +96,7 @@ class Scenario:
             wanted = like.motions
         else:
             wanted = motions(spec, parts, where)
-        crosschecks.check_controller(spec, parts, wanted, where)
-        duration = flight_duration(spec, wanted, where)
-        crosschecks.check_clock(spec, duration, where)
-        crosschecks.check_start(spec, parts, wanted, where)
-        crosschecks.check_happenings(spec.happenings, parts, duration, where)
-        check_limits(spec, where)
-        for name, element in elements_of(spec).items():
-            element.check(parts, where, f"world.{name}")
-        check_sensors(spec, parts, where)
+        duration = check(spec, parts, wanted, where)
         return Scenario(spec, own, where, parts, _believed(own, spec, parts, where), wanted, duration)
 
     def __repr__(self) -> str:
@@ -135,7 +123,7 @@ class Scenario:
     @property
     def controller(self) -> ControllerSpec:
         """Who flies."""
-        return crosschecks.controller_of(self.spec)
+        return self.spec.flier
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:
@@ -150,7 +138,7 @@ class Scenario:
 
         It is chosen where there is downwash, the controller can lean cables, and nobody says how far.
         """
-        wash = elements_of(self.spec).get("downwash")
+        wash = self.spec.elements.get("downwash")
         known = chosen(self.controller.name, self.parts.mechanism).gains.get(self.controller.flavour, ())
         said = self.spec.start.lean is not None or "lean" in self.controller.gains
         if wash is None or said or "lean" not in known:
@@ -158,15 +146,20 @@ class Scenario:
         return self.parts.lean(getattr(wash, "payload", 1.0))
 
     @property
-    def told_gains(self) -> dict[str, Any]:
+    def gains(self) -> dict[str, Any]:
         """Gains as the scenario says them, and those that follow from what surrounds the rig."""
         controller, found = self.controller, {}
         known = chosen(controller.name, self.parts.mechanism).gains.get(controller.flavour, ())
         if self.lean is not None:
             found["lean"] = self.lean
-        if "observe" in known and any(it.pushes for it in elements_of(self.spec).values()):
+        if "observe" in known and any(it.pushes for it in self.spec.elements.values()):
             found["observe"] = OBSERVE
         return found | controller.gains
+
+    @property
+    def known_drag(self) -> dict[str, ElementSpec]:
+        """The elements of its `world:` that its controller may know and feed forward."""
+        return {name: it for name, it in self.spec.elements.items() if it.drags}
 
     def with_overrides(self, changes: Mapping[str, object]) -> Scenario:
         """A copy with some values changed by path, such as {"rig.payload.mass": 0.3}, checked again."""
@@ -241,7 +234,7 @@ def _alike(like: Scenario, parts: RigParts) -> bool:
 
 def _believed(values: dict[str, Any], spec: Spec, parts: RigParts, where: str) -> RigParts:
     """The rig as the controller is told."""
-    told_of = crosschecks.controller_of(spec)
+    told_of = spec.flier
     believed = _modelled(values, told_of.model, parts, where) if told_of.model else parts
     if told_of.factors == Factors():
         return believed

@@ -6,14 +6,20 @@ Mechanisms and elements have their own files and are looked up by name, so that 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
+from skyrig.extensions import ORIGINS
 from skyrig.fields import Index, Point, Positive, Share, SpecPart, Turn, unit
 from skyrig.flight.limits import FlightLimits
 from skyrig.flight.trace import Own
 from skyrig.scenario.mechanisms.base import Mechanism
+
+if TYPE_CHECKING:
+    from skyrig.scenario.world import ElementSpec
+    from skyrig.sensing.sensor import SensorSpec
 
 VERSION = 1
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$"
@@ -211,3 +217,55 @@ class Spec(SpecPart, frozen=True, kw_only=True):
         unit("s", "How long it flies; as long as the reference if left out"),
     ] = None
     seed: Annotated[int, unit("", "Of everything random", ge=0, le=2**32 - 1)] = 0
+
+    @property
+    def flier(self) -> ControllerSpec:
+        """The controller, a bare name standing for one with nothing else said."""
+        return ControllerSpec(name=self.controller) if isinstance(self.controller, str) else self.controller
+
+    @property
+    def elements(self) -> dict[str, ElementSpec]:
+        """The elements that `world:` holds, by name."""
+        return {name: it.placed(self) for name, it in _held(self.world).items()}
+
+    @property
+    def instruments(self) -> dict[str, SensorSpec]:
+        """The sensors that `sensors:` holds, by name."""
+        return _held(self.sensors)
+
+    @property
+    def brought_in(self) -> list[dict[str, str]]:
+        """The files of people's own behind the names it says, as its field `uses` holds them."""
+        named = [
+            ("mechanism", str(type(self.rig).__struct_config__.tag)),
+            ("controller", self.flier.name),
+            ("integrator", self.loop.integrator or ""),
+            *(("element", name) for name in self.elements),
+            *(("sensor", name) for name in self.instruments),
+            *(("reference", kind) for kind in _kinds(self.reference)),
+        ]
+        found = dict.fromkeys(ORIGINS[each] for each in named if each in ORIGINS)
+        return [{"file": used.file, "sha256": used.sha256} for used in found]
+
+
+def _held(struct: Any) -> dict[str, Any]:
+    """Those of a struct's fields that are said."""
+    named = {} if struct is None else {name: getattr(struct, name) for name in struct.__struct_fields__}
+    return {name: it for name, it in named.items() if it is not None}
+
+
+def _kinds(description: Any) -> Iterator[str]:
+    """The types of a reference and of those inside it."""
+    if isinstance(description, str):
+        yield description
+    elif isinstance(description, Mapping):
+        kind = description.get("type")
+        if isinstance(kind, str):
+            yield kind
+        for inner in description.values():
+            if not isinstance(inner, str):
+                yield from _kinds(inner)
+    elif isinstance(description, list):
+        for inner in description:
+            if not isinstance(inner, int | float):
+                yield from _kinds(inner)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from skyrig.fields import SpecPart
@@ -35,39 +33,3 @@ class ElementSpec(SpecPart, frozen=True, kw_only=True):
     def build(self, parts: RigParts) -> Element:
         """The element itself. Here JAX comes in."""
         raise NotImplementedError(f"{type(self).__name__} must build its element")
-
-
-def elements_of(spec: Any) -> dict[str, ElementSpec]:
-    """The elements that a scenario's `world:` holds, by name."""
-    world = spec.world
-    held = {} if world is None else {name: getattr(world, name) for name in world.__struct_fields__}
-    return {name: element.placed(spec) for name, element in held.items() if element is not None}
-
-
-def build_elements(spec: Any, parts: RigParts) -> dict[str, Element]:
-    """All elements of a scenario: those it names, and what its vehicles bring along."""
-    made = {name: element.build(parts) for name, element in elements_of(spec).items()}
-    if any(frame.tilted for frame in parts.airframes):
-        from skyrig.elements.rotors import RotorSet
-        from skyrig.elements.side_forces import SideForces
-
-        made["side_forces"] = SideForces(RotorSet.of(parts.airframes))
-    return made
-
-
-def known_drag(spec: Any) -> dict[str, ElementSpec]:
-    """The elements of a scenario's `world:` that its controller may know and feed forward."""
-    return {name: it for name, it in elements_of(spec).items() if it.drags}
-
-
-def with_whole_files(world: Any, directory: Path) -> Any:
-    """What `world:` says with the files it names made independent of where it stands."""
-    if not isinstance(world, Mapping):
-        return world
-
-    def whole(said: Any) -> Any:
-        if not isinstance(said, Mapping) or not isinstance(said.get("file"), str):
-            return said
-        return {**said, "file": str((directory / said["file"]).absolute())}
-
-    return {name: whole(said) for name, said in world.items()}

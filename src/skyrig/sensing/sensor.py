@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 from zlib import crc32
 
 import numpy as np
@@ -178,10 +178,3 @@ class Sensors:
     def show(self, truth: Truth) -> dict[str, Reading]:
         """Show them what is so at the next tick: what each reads then."""
         return {name: it.show(truth) for name, it in self._mounted.items()}
-
-
-def sensors_of(spec: Any) -> dict[str, SensorSpec]:
-    """The sensors that a scenario's `sensors:` holds, by name."""
-    held = spec.sensors
-    named = {} if held is None else {name: getattr(held, name) for name in held.__struct_fields__}
-    return {name: it for name, it in named.items() if it is not None}

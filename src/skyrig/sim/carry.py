@@ -37,11 +37,6 @@ class Carry(eqx.Module):
     """The pilot's."""
 
 
-def autopilot_of(pilot: Pilot) -> Autopilot:
-    """The part of a pilot that stays the same from tick to tick."""
-    return Autopilot(pilot.controller, pilot.actuators, pilot.noise, pilot.period, delay=pilot.delay)
-
-
 def layout_of(constants: Constants, state: PlantState, pilot: Pilot, room: int) -> tuple[Any, Log, Carry]:
     """What a step's row of the record holds, an empty log with that much room, and what is carried."""
     plant = constants[0]

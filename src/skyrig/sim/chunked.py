@@ -16,7 +16,7 @@ from jaxtyping import Array
 
 from skyrig.control.stepped import Seen, Sight
 from skyrig.programs import Program, Shapes
-from skyrig.sim.carry import REAL, Carry, autopilot_of, begun, layout_of, packed, sight_of
+from skyrig.sim.carry import REAL, Carry, begun, layout_of, packed, sight_of
 from skyrig.sim.chunks import Cursor
 from skyrig.sim.driver import StateRecord, drive_packed
 from skyrig.sim.log import LOG_FULL, OK, Log
@@ -78,7 +78,7 @@ class Chunks:
         self._ticks = _rows((pilot.times, pilot.target, pilot.shake), real)
         around = jax.tree.map(lambda leaf: np.moveaxis(np.asarray(leaf), -1, 0), pilot.around)
         self._intervals = _rows(around, real)
-        constants = (job.plant, autopilot_of(pilot), plan.acts)
+        constants = (job.plant, pilot.autopilot, plan.acts)
         self._row, self._log, self._carry, self._sight, self._bodies = laid(constants, job.state, pilot, ROOM)
         self._table = np.empty((self._cursor.count - self._first if keep else 0, self._row.width), real)
         begin = begun(self._carry, 2, job.state) if after is None else Packed(after, self._carry)

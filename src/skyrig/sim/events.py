@@ -13,6 +13,7 @@ from skyrig.rigs.layout import Layout
 from skyrig.sim.log import LOG_FULL, OK, TOO_FAST, TOO_MANY, UNSOLVED, Log
 from skyrig.sim.schedule import Cut, Poke
 from skyrig.sim.stepping import MOST_TURN
+from skyrig.tracks import Track
 
 REARM = 1e-3
 """How far from z = 0 a payload must be before passing it counts again (m)."""
@@ -54,23 +55,24 @@ class Event:
 
 
 def events(
-    layout: Layout,
+    rig: Any,
+    start: Any,
     log: Log,
     times: np.ndarray,
-    standing: Mapping[str, Any],
     happenings: Sequence[Poke | Cut],
-    payload: tuple[np.ndarray, np.ndarray] | None = None,
+    bodies: Mapping[str, Track],
 ) -> list[Event]:
     """All events of one flight in order.
 
     Args:
-        layout: The rig's.
+        rig: What was flown.
+        start: The rig's state at the start; None if the flight began before `times`.
         log: The flight's log.
         times: (steps,) time at the end of each step, the first having no length (s).
-        standing: What is so from the start, by kind of event: the rig's `standing`.
         happenings: Pokes and cuts of the flight.
-        payload: Position and velocity (steps, 3) of the payload, to see it pass z = 0; None for none.
+        bodies: How they moved, by group, a row for each step; the payload is seen to pass z = 0.
     """
+    layout, standing = rig.layout, {} if start is None else rig.standing(start)
     starts = np.concatenate([times[:1], times[:-1]])
     owners = {kind.name: kind.owner for kind in layout.events}
     found = [
@@ -91,8 +93,10 @@ def events(
         size = float(np.linalg.norm(np.asarray(happening.impulse, dtype=float)))
         pulls = answers[0].values if answers else ()
         rows.append((time - 1e-15, [Event(time, "poke", happening.group, happening.body, size, pulls)]))
-    if payload is not None:
-        rows += [(time, [Event(time, "ground", "payload", 0)]) for time in passings(times, *payload)]
+    if "payload" in bodies:
+        load = bodies["payload"].one()
+        heights = np.asarray(load.position), np.asarray(load.velocity)
+        rows += [(time, [Event(time, "ground", "payload", 0)]) for time in passings(times, *heights)]
     for _, group in sorted(rows, key=lambda pair: pair[0]):
         found += group
     return found

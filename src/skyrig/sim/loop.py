@@ -19,11 +19,11 @@ from skyrig.elements import Element
 from skyrig.planning import Reference
 from skyrig.sim.chunked import Chunks
 from skyrig.sim.driver import StateRecord
-from skyrig.sim.events import raise_troubles
+from skyrig.sim.events import events, raise_troubles
 from skyrig.sim.log import Log
 from skyrig.sim.pilot import Noise
 from skyrig.sim.preparation import Outside, prepare
-from skyrig.sim.recorded import Recorded, Track, events_of, tracks
+from skyrig.sim.recorded import Recorded, Track
 from skyrig.sim.schedule import STEP, Cut, Poke
 from skyrig.sim.stepper import Stepper
 from skyrig.vehicles import Airframe
@@ -158,14 +158,14 @@ def flown_so_far(*legs: Chunks | Stepper) -> ClosedLoop:
         FlightDiverged: If it stopped making sense.
     """
     job, last, record = legs[0].job, legs[-1], _record_of(legs)
-    bodies = tracks(record.bodies)
+    bodies = {group: it.track for group, it in record.bodies.items()}
     count = len(next(iter(bodies.values())).position)
     times = job.planned.times[:count]
     log = _joined([log for leg in legs for log in leg.logs])
     if any(leg.trouble for leg in legs):
         raise_troubles(log, times, bodies)
     start = job.state.rig if legs[0].fresh else None
-    found = events_of(job.plant.rig, start, log, times, job.planned.happenings, bodies)
+    found = events(job.plant.rig, start, log, times, job.planned.happenings, bodies)
     hold = np.asarray(job.planned.plan.hold)[:count]
     _, first = np.unique(hold, return_index=True)
     # row 0 has no length and comes before the first step; both see the same command
@@ -180,7 +180,7 @@ def flown_so_far(*legs: Chunks | Stepper) -> ClosedLoop:
         log=log,
         memory=last.memory.controller,
         ticks=np.concatenate([[0.0], times])[first] if len(first) else times[:0],
-        measured=tracks(seen),
+        measured={group: it.track for group, it in seen.items()},
         commanded_thrust=command.thrust,
         commanded_moment=command.moment.swapaxes(1, 2),
         thrust=np.asarray(record.thrust)[first],

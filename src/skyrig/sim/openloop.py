@@ -30,10 +30,10 @@ from skyrig.sim.driver import (
     record_packing,
     row_of,
 )
-from skyrig.sim.events import Event, raise_troubles
+from skyrig.sim.events import Event, events, raise_troubles
 from skyrig.sim.log import Log
 from skyrig.sim.plant import Effort, Plant, PlantState
-from skyrig.sim.recorded import Reals, Recorded, events_of, tracks
+from skyrig.sim.recorded import Reals, Recorded
 from skyrig.sim.schedule import STEP, Cut, Poke, StepPlan, bucket, schedule
 from skyrig.sim.stepping import choose
 from skyrig.sim.stepping import step as one_step
@@ -129,13 +129,21 @@ def rollout(
     final = jax.tree.map(lambda leaf: as_jax(leaf[count - 1]), states.rig)
     found: list[Event] = []
     if not unknown:
-        whole = tracks(jax.tree.map(lambda leaf: leaf[:count], kept.bodies))
+        whole = {group: it.track.at(slice(count)) for group, it in kept.bodies.items()}
         raise_troubles(log, planned.times, whole)
-        found = events_of(rig, state, log, planned.times, planned.happenings, whole)
+        found = events(rig, state, log, planned.times, planned.happenings, whole)
     starts = np.concatenate([planned.times[:1], planned.times[:-1]])
     number = jnp.maximum(log.step, 0) if unknown else np.maximum(log.step, 0)
     moments = (as_jax(starts) if unknown else starts)[number] + log.offset + shift
-    return Rollout(asked, tracks(record.bodies), record.signals, found, final, log, moments)
+    return Rollout(
+        asked,
+        {group: it.track for group, it in record.bodies.items()},
+        record.signals,
+        found,
+        final,
+        log,
+        moments,
+    )
 
 
 def _rows(field: str, value: Any, shape: tuple[int, ...], count: int, dtype: Any) -> Array:

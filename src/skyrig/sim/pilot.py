@@ -29,7 +29,7 @@ class Surroundings(eqx.Module):
     """Where the rig's own drives shall go, such as {'winch': free lengths in m}."""
     alive: Float[Array, "r n intervals"] | None = None
     """One for every rotor that turns, zero for one that has stopped; None if none ever stops."""
-    told: Float[Array, "n intervals"] | None = None
+    noticed: Float[Array, "n intervals"] | None = None
     """Of how many stopped rotors each vehicle's mixer knows."""
 
 
@@ -131,7 +131,7 @@ class Autopilot(eqx.Module):
         if drives is None:
             drives = rig.follow(seen.readings, around.drives, self.period) if rig.layout.drives else {}
         if command.rotors is None:
-            rotors, saturated = self.actuators.rotor_thrusts(command, around.told)
+            rotors, saturated = self.actuators.rotor_thrusts(command, around.noticed)
             thrust, moment = command.thrust, command.moment
         else:
             asked = self.actuators.produced(command.rotors, command.rotors > 0)
@@ -153,7 +153,7 @@ def _known(old: Array, new: Array) -> Array:
 
 
 class Pilot(Autopilot):
-    """A autopilot with its targets, and what befalls the rig meanwhile."""
+    """An autopilot with its targets, and what befalls the rig meanwhile."""
 
     target: Any = None
     """A `Target` of every tick, ticks in front; it and the next three are needed until `ready`."""
@@ -169,6 +169,11 @@ class Pilot(Autopilot):
     """Time, target and noise of every tick, once `ready`."""
     intervals: Packed | None = None
     """What is around in every interval, once `ready`."""
+
+    @property
+    def autopilot(self) -> Autopilot:
+        """The part that stays the same from tick to tick."""
+        return Autopilot(self.controller, self.actuators, self.noise, self.period, delay=self.delay)
 
     def ready(self, real: Any) -> Pilot:
         """This pilot, prepared for many steps in numbers of dtype `real`."""

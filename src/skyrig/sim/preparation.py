@@ -26,7 +26,7 @@ from skyrig.sim.pilot import Noise, Pilot, Surroundings
 from skyrig.sim.plant import Plant, PlantState
 from skyrig.sim.schedule import STEP, Cut, Poke, Schedule, bucket, schedule
 from skyrig.vehicles import Airframe
-from skyrig.vehicles.rotor_loss import RotorLoss, alive, told
+from skyrig.vehicles.rotor_loss import RotorLoss, alive, noticed
 
 Numbers = npt.NDArray[np.float64]
 
@@ -195,7 +195,7 @@ def surroundings(rig: Any, actuators: Actuators, outside: Outside, since: Number
             for it in rig.layout.drives
         },
         alive=as_jax(alive(losses, since, max(actuators.counts), n)) if losses else None,
-        told=as_jax(told(losses, since, n)) if losses else None,
+        noticed=as_jax(noticed(losses, since, n)) if losses else None,
     )
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from skyrig.rigs.bodies import Bodies
-from skyrig.sim.events import Event, events
+from skyrig.sim.events import Event
 from skyrig.sim.log import Log
-from skyrig.sim.schedule import Cut, Poke
 from skyrig.tracks import Track
 
 Reals = Float[Array, "..."] | Float[np.ndarray, "..."]
@@ -62,34 +59,3 @@ class Recorded:
     def _of_cables(self, name: str, kind: Any = float) -> Any:
         known = self.signals.get(name)
         return np.zeros((len(self.times), 0), kind) if known is None else known
-
-
-def tracks(bodies: Mapping[str, Bodies]) -> dict[str, Track]:
-    """Groups of bodies, (T, 3, k), as tracks, (T, k, 3)."""
-    return {
-        group: Track(*(leaf.swapaxes(1, 2) for leaf in (it.position, it.velocity, it.attitude, it.rate)))
-        for group, it in bodies.items()
-    }
-
-
-def events_of(
-    rig: Any,
-    start: Any,
-    log: Log,
-    times: np.ndarray,
-    happenings: Sequence[Poke | Cut],
-    bodies: Mapping[str, Track],
-) -> list[Event]:
-    """All events of a flown schedule.
-
-    Args:
-        rig: What was flown.
-        start: The rig's state at the start; None if the flight began before `times`.
-        log: Its resets.
-        times: (steps,) ends of the steps, the first having no length (s).
-        happenings: Pokes and cuts.
-        bodies: How they moved, a row for each step.
-    """
-    load = bodies.get("payload")
-    drop = None if load is None else (np.asarray(load.position)[:, 0], np.asarray(load.velocity)[:, 0])
-    return events(rig.layout, log, times, {} if start is None else rig.standing(start), happenings, drop)

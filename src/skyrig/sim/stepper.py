@@ -21,7 +21,7 @@ from skyrig.algebra import as_jax, written_out
 from skyrig.control.interface import Target
 from skyrig.control.stepped import Given, Seen
 from skyrig.programs import Program
-from skyrig.sim.carry import REAL, Carry, Constants, autopilot_of, begun, packed, shapes_of, sight_of
+from skyrig.sim.carry import REAL, Carry, Constants, begun, packed, shapes_of, sight_of
 from skyrig.sim.driver import StateRecord, drive_packed
 from skyrig.sim.kernel import in_one_kernel
 from skyrig.sim.log import LOG_FULL, NOT_FINITE, OK, Log
@@ -95,7 +95,7 @@ class Stepper:
         given = by_hand(job.plant.rig.count)
         here = self._starts[tick : tick + 1]
         first = self._stretches(here, here, True)
-        constants = (job.plant, autopilot_of(pilot), plan.acts)
+        constants = (job.plant, pilot.autopilot, plan.acts)
         now = jax.tree.map(lambda leaf: leaf[0], first)
         row, log, carry = shapes_of(constants, job.state, _pilot(constants[1], now, given), ROOM)
         self._row = Packing.of(row, job.plant.like(job.state).dtype)

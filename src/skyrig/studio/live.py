@@ -26,7 +26,7 @@ from skyrig.flight.flight import Flight, FlightEvent
 from skyrig.flight.frames import Frames, Poses
 from skyrig.rigs.layout import carried
 from skyrig.runs.assembly import flight_events
-from skyrig.runs.closed import make_controller
+from skyrig.runs.flying import make_controller
 from skyrig.sim.chunked import Chunks
 from skyrig.sim.loop import flown_so_far
 from skyrig.sim.pilot import Autopilot, Noise, Pilot, Surroundings, shake_shape

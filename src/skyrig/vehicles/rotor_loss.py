@@ -27,7 +27,7 @@ class RotorLoss(NamedTuple):
     """When (s)."""
     vehicle: int
     rotor: int
-    told: float
+    noticed: float
     """When the mixer learns of it (s); infinite for never."""
 
 
@@ -55,10 +55,10 @@ def alive(losses: Sequence[RotorLoss], times: npt.ArrayLike, rotors: int, count:
     return found
 
 
-def told(losses: Sequence[RotorLoss], times: npt.ArrayLike, count: int) -> Numbers:
+def noticed(losses: Sequence[RotorLoss], times: npt.ArrayLike, count: int) -> Numbers:
     """Of how many losses each vehicle's mixer knows at `times` (s), (count, T)."""
     clock = np.asarray(times, dtype=np.float64)
     found = np.zeros((count, len(clock)))
     for it in losses:
-        found[it.vehicle] += clock >= it.told - 1e-9
+        found[it.vehicle] += clock >= it.noticed - 1e-9
     return found

@@ -18,6 +18,7 @@ from skyrig.fields import SpecPart, VehicleSpec, unit
 from skyrig.rigs.layout import Tether
 from skyrig.scenario.mechanisms.place import Place
 from skyrig.scenario.sentences import refuse
+from skyrig.sensing.sensor import TEAM, Carrier
 from skyrig.vehicles import Airframe
 from skyrig.vehicles import Payload as Load
 
@@ -97,6 +98,12 @@ class RigParts:
     def points(self) -> Numbers:
         """(m, 3) where the payload is held, in its frame (m): marked in drawings."""
         return np.zeros((0, 3))
+
+    def carrier(self, control_rate: float) -> Carrier:
+        """What sensors are mounted on, at so many ticks a second (Hz)."""
+        groups = {**{group: len(them) for group, them in self.loads.items()}, TEAM: self.count}
+        cables = sum(it.name == "cable" for it in self.tethers)
+        return Carrier(self.airframes, groups, cables, control_rate)
 
     def build(self) -> Rig:
         """The rig itself. Here JAX comes in."""
