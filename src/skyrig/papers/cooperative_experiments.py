@@ -80,8 +80,9 @@ def figure_7(out: Path) -> list[Block]:
     text = (
         "The scenario `three-hummingbirds-poses` with rests of 8 s: four poses one after another and back, "
         "planned within the valid set and flown by the robots' positions alone. The paper's poses are not "
-        "printed; its errors (Fig. 8) come from robots that are 0.05 to 0.15 m off their places. The swing "
-        "after a move dies "
+        "printed; its errors (Fig. 8) come from robots that are 0.05 to 0.15 m off their places. Statics "
+        "knows no lag: a payload that is to speed up or turn hangs behind where statics has it, with either "
+        "controller. The swing after a move dies "
         f"{min(plain / damped for plain, damped in pairs):.0f} times faster with active damping, at least."
     )
     shown = curves("figure-08", tracks, "Figures 7 and 8. Payload's distance from where statics has it.")
