@@ -110,6 +110,28 @@ def test_a_robot_that_lost_thrust_comes_back() -> None:
     assert track.off[-1] < 1e-3
 
 
+def test_noise_and_lag_are_seen_through() -> None:
+    """10 mm of noise on every position, rotors that lag, late commands: the team holds still and damps."""
+    from skyrig.papers import cooperative_flights as flights
+    from skyrig.papers.cooperative_team import LEVEL, PRINTED, team
+
+    found = three(team(), LEVEL, PRINTED["9(b)"])
+    track = flights.held(found, flights.DAMPED, flights.POKE, flights.HARSH)
+    assert track.word == "flew"
+    assert track.off[track.times < 1.0].max() < 0.01 and track.left(8.0) < 0.02
+    assert track.time_constant(1.5, 6.0) < 2.5
+
+
+def test_moves_are_not_taken_for_swing() -> None:
+    """Poses one after another, some of them turned: damping leaves the payload where statics has it."""
+    from skyrig.papers import cooperative_flights as flights
+
+    track, rests = flights.sequence(flights.DAMPED)
+    off, turned = track.rmse
+    assert track.word == "flew" and track.slack == 0 and len(rests) == 3
+    assert off < 0.025 and turned < 0.35
+
+
 def test_sway_is_how_far_the_payload_is_from_rest() -> None:
     """Newton's step to the equilibrium under the same hooks, exact for small swings, in every mode."""
     team = Team.of_parts(load("three-hummingbirds-frame").parts)
@@ -127,7 +149,8 @@ def test_sway_is_how_far_the_payload_is_from_rest() -> None:
             jnp.asarray(up.T),
             jnp.asarray(held.tension),
             jnp.asarray(team.length),
-            jnp.array([0.0, 0.0, team.gravity]),
+            jnp.zeros((3, team.count)),
+            jnp.asarray(team.gravity),
             jnp.asarray(team.mass),
             jnp.asarray(team.inertia),
         )

@@ -5,14 +5,15 @@
     tau = J (w^2 (wanted - angle) - 2 w rate) about each axis            (their attitude loop, Sect. IV-A)
 
 The pull fed forward is the one that the cables have at this moment if their upper ends go on as they do, from
-the measured payload. The paper leaves the payload's swing to itself; with `swing` above zero the vehicles
-damp it (see `skyrig.control.swing`).
+the estimated payload. Estimates (`skyrig.control.estimate`) carry measurements over noise, delay and lag, and
+are the measurements where there is none of these. The paper leaves the payload's swing to itself; with a
+`swing` above zero the vehicles damp it (see `skyrig.control.swing`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -20,10 +21,21 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from skyrig.algebra import apply, apply_transposed, as_jax, attitude_rate, cross, dot, rotation_matrix
+from skyrig.algebra import (
+    apply,
+    apply_transposed,
+    as_jax,
+    attitude_rate,
+    cross,
+    dot,
+    rotation_matrix,
+    upward_axis,
+)
 from skyrig.control.attitude import within_reach
+from skyrig.control.builders import ACCELERATION, SPIN
+from skyrig.control.cable_belief import Margins
 from skyrig.control.cable_geometry import spans
-from skyrig.control.estimate import Late
+from skyrig.control.estimate import Estimate, Filter, Late
 from skyrig.control.feedback import accumulated, limited, pid
 from skyrig.control.gains import Clock, Gain, read_gains, vehicle_bandwidths
 from skyrig.control.interface import (
@@ -68,6 +80,28 @@ class PointRobotGains(eqx.Module):
     """Position errors count up to this length (m)."""
 
 
+class PointRobotMemory(eqx.Module):
+    """What point robots remember."""
+
+    push: Float[Array, "3 n ..."]
+    """The integral of position errors (m/s^2)."""
+    load: Estimate
+    craft: Estimate
+
+
+class Hanging(NamedTuple):
+    """How the payload hangs."""
+
+    up: Float[Array, "3 n ..."]
+    """Directions of the cables, upwards."""
+    pull: Float[Array, "n ..."]
+    """N."""
+    sway: Float[Array, "3 n ..."]
+    """How far each attachment is from rest (m)."""
+    moving: Float[Array, "6 ..."]
+    """What pulls and weight make of it: acceleration (m/s^2), angular in its own frame (rad/s^2)."""
+
+
 class PointRobots(Controller):
     """Eqs. 10-13 for every vehicle, with active damping; build one with `skyrig.control.build`."""
 
@@ -82,74 +116,94 @@ class PointRobots(Controller):
     thrust_min: Float[Array, "n ..."] = axes(1)
     thrust_max: Float[Array, "n ..."] = axes(1)
     late: Late = part()
+    sight: Filter = part()
+    """How far measurements are believed."""
+    slack: Float[Array, "n ..."] = axes(1)
+    """A cable so much shorter than its length pulls nothing (m)."""
     gains: PointRobotGains = part()
 
-    def start(self, measurement: Measurement) -> Float[Array, "3 n ..."]:
-        """The integral of position errors (m/s^2): nothing yet."""
-        return jnp.zeros_like(measurement.vehicles.position)
+    def start(self, measurement: Measurement) -> PointRobotMemory:
+        """Nothing learnt, nothing measured."""
+        load, craft = (
+            Estimate.start(it, self.late.delay) for it in (measurement.payload, measurement.vehicles)
+        )
+        return PointRobotMemory(jnp.zeros_like(measurement.vehicles.position), load, craft)
 
-    def __call__(self, memory: Any, t: Any, target: Target, measurement: Measurement) -> tuple[Any, Command]:
+    def __call__(
+        self, memory: PointRobotMemory, t: Any, target: Target, measurement: Measurement
+    ) -> tuple[PointRobotMemory, Command]:
         """Thrusts and moments from position errors, pulls and swing."""
         it = fitted(self, measurement.length)
         aim = wanted_of("vehicles", fitted_target(target, measurement).vehicles)
-        craft, gains = measurement.vehicles, it.gains
+        load_seen = memory.load.measured(it.sight, it.late, measurement.payload)
+        craft_seen = memory.craft.measured(it.sight, it.late, measurement.vehicles)
+        load, craft, gains = load_seen.due(it.late), craft_seen.due(it.late), it.gains
         law = pid(gains.position[:, None], gains.damping, gains.integral)
         error = limited(aim.position[0] - craft.position, gains.reach)
-        up, pull, sway, drift = it.hung(measurement, aim.position[2].mean(1))
+        hung, drift = it.hung(load, craft, measurement.length, aim.position[2:4])
         slow = aim.position[1] - craft.velocity
-        push = aim.position[2] + law.p * error + law.d * slow + memory
-        calming = damping(gains.swing, gains.position[:, None], gains.damping, it.pendulum(measurement))
-        push = push + across(up, calming.push(sway, drift, -slow))
+        push = aim.position[2] + law.p * error + law.d * slow + memory.push
+        calming = damping(
+            gains.swing, gains.position[:, None], gains.damping, it.pendulum(measurement.length)
+        )
+        push = push + across(hung.up, calming.push(hung.sway, drift, -slow))
         push = push + it.apart(craft.position, law.p)
-        wanted = it.mass * push.at[2].add(it.gravity) + gains.carry * pull * up
+        held = hung.pull * hung.up
+        wanted = it.mass * push.at[2].add(it.gravity) + gains.carry * held
         wanted, cut = within_reach(wanted, it.thrust_min, 0.95 * it.thrust_max)
         calm = jnp.where(cut > 0, 0.0, it.late.period)
         # a robot that is far off is on its way back: only what stays is a disturbance to be learnt
         stays = limited(error, LEARNT * gains.reach)
-        learnt = accumulated(memory, law.i * stays, calm, 0.3 * it.gravity)
+        learnt = accumulated(memory.push, law.i * stays, calm, 0.3 * it.gravity)
         thrust, angles = force_to_attitude(wanted, euler(craft)[2])
         bend = angles - euler(craft)
         bend = bend.at[2].set(-_wrapped(euler(craft)[2] - 2 * jnp.arctan2(aim.attitude[3], aim.attitude[0])))
         spin = gains.attitude**2 * bend - 2 * gains.attitude * craft.rate
         moment = apply(it.inertia, spin) + cross(craft.rate, apply(it.inertia, craft.rate))
-        return learnt, Command(thrust, moment)
+        # what integrals ask for only makes up for something else
+        moving = (thrust * upward_axis(craft.attitude) - held) / it.mass - memory.push
+        kept = PointRobotMemory(
+            learnt,
+            load_seen.commanded(hung.moving[:3], hung.moving[3:]),
+            craft_seen.commanded(moving.at[2].add(-it.gravity), spin),
+        )
+        return kept, Command(thrust, moment)
 
-    def pendulum(self, measurement: Measurement) -> Array:
+    def pendulum(self, length: Array) -> Array:
         """Natural frequency of a weight on the mean cable (rad/s)."""
-        return jnp.sqrt(self.gravity / jnp.maximum(measurement.length.mean(0), 1e-6))
+        return jnp.sqrt(self.gravity / jnp.maximum(length.mean(0), 1e-6))
 
-    def hung(self, measurement: Measurement, speeding: Array) -> tuple[Array, Array, Array, Array]:
-        """Directions of the cables (upwards), pulls (N), sway of the attachments (m), its rate (m/s).
+    def hung(self, load: Bodies, craft: Bodies, length: Array, speeding: Array) -> tuple[Hanging, Array]:
+        """How the payload hangs, and at what rate its sway changes (m/s).
 
         Args:
-            measurement: What is measured.
-            speeding: Acceleration that is wanted of the whole team (m/s^2).
+            load: The payload.
+            craft: The vehicles.
+            length: Of the cables (m).
+            speeding: (2, 3, n) accelerations that are wanted of the vehicles (m/s^2), and their rates.
         """
-        load, craft = measurement.payload, measurement.vehicles
 
-        def later(seconds: Array) -> tuple[Array, Array, Array]:
+        def later(seconds: Array) -> Hanging:
             turned = load.attitude + seconds * attitude_rate(load.attitude, load.rate)
             there = Bodies(load.position + seconds * load.velocity, load.velocity, turned, load.rate)
-            return self._held(there, craft.position + seconds * craft.velocity, measurement, speeding)
+            hooks, wanted = craft.position + seconds * craft.velocity, speeding[0] + seconds * speeding[1]
+            return self._held(there, eqx.tree_at(lambda it: it.position, craft, hooks), length, wanted)
 
         now = jnp.zeros_like(load.position[0])
-        (up, pull, sway), (_, _, drift) = jax.jvp(later, (now,), (jnp.ones_like(now),))
-        return up, pull, sway, drift
+        found, rate = jax.jvp(later, (now,), (jnp.ones_like(now),))
+        return found, rate.sway
 
-    def _held(
-        self, load: Bodies, places: Float[Array, "3 n ..."], measurement: Measurement, speeding: Array
-    ) -> tuple[Array, Array, Array]:
-        """Directions, pulls (N) with hooks held still, and the attachments' sway (m).
+    def _held(self, load: Bodies, craft: Bodies, length: Array, speeding: Float[Array, "3 n ..."]) -> Hanging:
+        """With hooks held still.
 
         Lengths stay: W^T M^-1 (W pull + load) = 0, so pull = -(W^T M^-1 W)^-1 W^T M^-1 load.
         """
         turn = rotation_matrix(load.attitude)
-        craft = eqx.tree_at(lambda it: it.position, measurement.vehicles, places)
         span = spans(self, load, turn, craft, rotation_matrix(craft.attitude))
         up = -span.direction
         lever = cross(self.attachment, apply_transposed(turn[:, :, None], up))
         spun = apply(self.payload_inverse_inertia[:, :, None], lever)
-        taut = (span.distance > 0.98 * measurement.length).astype(up.dtype)
+        taut = (span.distance > length - self.slack).astype(up.dtype)
         matrix = (up[:, :, None] * up[:, None]).sum(0) / self.payload_mass
         matrix = (matrix + (lever[:, :, None] * spun[:, None]).sum(0)) * taut[:, None] * taut[None]
         n = len(taut)
@@ -158,9 +212,11 @@ class PointRobots(Controller):
         matrix = matrix + eye(n, matrix) * (soft + (1 - taut))
         pull = jnp.maximum(solved(matrix, taut * up[2] * self.gravity), 0.0) * taut
         arm = apply(turn[:, :, None], self.attachment)
-        heavy = jnp.stack(jnp.broadcast_arrays(speeding[0], speeding[1], speeding[2] + self.gravity))
         inertia = turned_matrix(turn, self.payload_inertia)
-        return up, pull, swayed(arm, up, pull, measurement.length, heavy, self.payload_mass, inertia)
+        sway = swayed(arm, up, pull, length, speeding, self.gravity, self.payload_mass, inertia)
+        weight = jnp.zeros_like(load.position).at[2].set(self.gravity)
+        moving = [(pull * up).sum(1) / self.payload_mass - weight, (pull * spun).sum(1)]
+        return Hanging(up, pull, sway, jnp.concatenate(moving))
 
     def apart(self, position: Float[Array, "3 n ..."], stiffness: Array) -> Float[Array, "3 n ..."]:
         """A potential around each vehicle that others are pushed out of (m/s^2)."""
@@ -188,6 +244,8 @@ def point_robot(
         "keep": Gain(1.8 * max(each.radius for each in airframes), zero=True),
         "reach": Gain(0.5),
     }
+    sight = Filter.of(clock.noise, clock.period, ACCELERATION, SPIN)
+    near = 0.02 * np.asarray(rig.length)
     return PointRobots(
         mass=rig.mass,
         inertia=rig.inertia,
@@ -200,6 +258,8 @@ def point_robot(
         thrust_min=as_jax(np.array([each.total_thrust_min for each in airframes])),
         thrust_max=as_jax(np.array([each.total_thrust_max for each in airframes])),
         late=Late.of(clock),
+        sight=sight,
+        slack=Margins.of(near, near, sight, sight, rig.attachment, clock.noise).slack,
         gains=PointRobotGains(**read_gains(gains, known, rig.count)),
     )
 

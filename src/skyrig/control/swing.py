@@ -69,34 +69,43 @@ def swayed(
     up: Float[Array, "3 n ..."],
     pull: Float[Array, "n ..."],
     length: Float[Array, "n ..."],
-    heavy: Float[Array, "3 ..."],
+    speeding: Float[Array, "3 n ..."],
+    gravity: Array,
     mass: Array,
     inertia: Float[Array, "3 3 ..."],
 ) -> Float[Array, "3 n ..."]:
     """How far each attachment is from where it would hang at rest under these hooks (m).
 
-    Where hooks shall speed up, rest is to lag behind them steadily.
+    Where hooks shall speed up, the payload is to follow as it would follow slow hooks, and rest is to lag
+    behind them by what that takes.
 
     Args:
         arm: From the centre of mass to the attachments, world (m).
         up: Directions of the cables, upwards.
         pull: Of the cables with hooks held still (N); zero for a slack one.
         length: Of the cables (m).
-        heavy: What the payload feels: gravity upwards, and the acceleration that is wanted of it (m/s^2).
+        speeding: Accelerations that are wanted of the hooks (m/s^2).
+        gravity: Downwards (m/s^2).
         mass: Of the payload (kg).
         inertia: Of the payload, world frame (kg m^2); zero for a point.
     """
     wrench = jnp.concatenate([up, cross(arm, up)]) * (pull > 0)
     long = length.mean(0)
-    whole = curvature(arm, up, pull, length)
-    whole = whole + HARD * mass * heavy[2] / long * (wrench[:, None] * wrench[None]).sum(2)
-    square = SOFT**2 * heavy[2] / long
+    hard = HARD * mass * gravity / long
+    whole = curvature(arm, up, pull, length) + hard * (wrench[:, None] * wrench[None]).sum(2)
+    square = SOFT**2 * gravity / long
     three = eye(3, inertia)
     whole = whole.at[:3, :3].add(square * mass * three)
     # a point has no inertia, and nothing that turns it
     whole = whole.at[3:, 3:].add(square * (inertia + 1e-6 * mass * long**2 * three))
-    left = (wrench * pull).sum(1).at[:3].add(-mass * heavy)
-    twist = -solved(whole, left)
+    # hooks that go different ways: what each cable then pulls differently
+    common = speeding.mean(1)
+    own = speeding - common[:, None]
+    drawn = pull / length * across(up, own) + hard * (pull > 0) * up * dot(up, own)
+    follow = solved(whole, jnp.concatenate([drawn, cross(arm, drawn)]).sum(1)).at[:3].add(common)
+    heavy = follow[:3].at[2].add(gravity)
+    asked = jnp.concatenate([mass * heavy, (inertia * follow[None, 3:]).sum(1)])
+    twist = -solved(whole, (wrench * pull).sum(1) - asked)
     sway = twist[:3, None] + cross(jnp.broadcast_to(twist[3:, None], arm.shape), arm)
     return limited(sway, MOST * long)
 

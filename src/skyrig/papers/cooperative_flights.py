@@ -20,6 +20,12 @@ POKE = {"type": "poke", "time": 1.0, "impulse": [0.06, 0.05, 0.0], "point": [0.3
 LOSS = {"type": "thrust-loss", "vehicle": 0, "factor": 0.5, "time": 1.0, "until": 1.4}
 """A robot that has half its thrust for 0.4 s."""
 
+HARSH = {
+    "noise": {"position": 0.01, "velocity": 0.05, "attitude": 0.0175, "rate": 0.05},
+    "loop": {"rotor_lag": 0.02, "delay": 1},
+}
+"""What makes a flight less than ideal: noise (m, m/s, rad, rad/s), rotors that lag, late commands."""
+
 
 class PoseError(NamedTuple):
     """How far a payload was from where it should be."""
@@ -45,6 +51,10 @@ class PoseError(NamedTuple):
         """Largest distance in a window of time (m)."""
         return float(self.off[(self.times >= since) & (self.times < until)].max())
 
+    def left(self, since: float) -> float:
+        """Root mean square of the distance from a time on (m)."""
+        return float(np.sqrt((self.off[self.times >= since] ** 2).mean()))
+
     def time_constant(self, since: float, until: float = np.inf) -> float:
         """Time in which the payload's swing falls to 1/e (s)."""
         return time_constant(self.times, self.off, since, min(until, self.times[-1]))
@@ -69,8 +79,13 @@ def time_constant(
     return float(-1 / np.polyfit(windows[seen], np.log(peaks[seen]), 1)[0])
 
 
-def held(found: Configuration, gains: dict[str, float], happening: dict[str, Any]) -> PoseError:
-    """The team hovers in a configuration as point robots, and something happens."""
+def held(
+    found: Configuration,
+    gains: dict[str, float],
+    happening: dict[str, Any],
+    harsh: dict[str, Any] | None = None,
+) -> PoseError:
+    """The team hovers in a configuration as point robots, and something happens; `harsh` as in `HARSH`."""
 
     def at(position: np.ndarray, attitude: np.ndarray) -> dict[str, Any]:
         return {"position": position.tolist(), "attitude": euler_angles(attitude[None])[0].tolist()}
@@ -83,6 +98,7 @@ def held(found: Configuration, gains: dict[str, float], happening: dict[str, Any
         "controller": {"name": "point-robot", "gains": dict(gains)},
         "happenings": [happening],
         "duration": 12.0,
+        **(harsh or {}),
     }
     flight = fly(Scenario.from_dict(values))
     still = np.broadcast_to(found.pose.attitude, flight.payload.attitude.shape)

@@ -109,8 +109,15 @@ class Limits:
         """The same with what was left out."""
         least = 0.05 * team.weight / team.count if self.tension_min is None else self.tension_min
         most = np.inf if self.tension_max is None else self.tension_max
+        if not most > 0:
+            raise InputError(f"tension_max must be above zero, not {most:g} N.")
         if not 0 <= least < most:
-            raise InputError(f"tension_min must be at least 0 and below tension_max, not {least:g} N.")
+            raise InputError(
+                f"tension_min must be at least 0 and below tension_max ({most:g} N), not {least:g} N."
+            )
+        for name, value in (("separation", self.separation), ("clearance", self.clearance)):
+            if value is not None and not 0 <= value < np.inf:
+                raise InputError(f"{name} must be at least 0 m, not {value:g} m.")
         if not 0 < self.thrust_share <= 1:
             raise InputError(f"thrust_share must be above 0 and at most 1, not {self.thrust_share:g}.")
         if not 0 <= self.push < np.inf:
@@ -218,12 +225,13 @@ def check_lift(team: Team) -> None:
 def misses(team: Team, name: str, by: float) -> str:
     """That a pose cannot be held, which limit is in the way, and how far off it is at best."""
     long = "distance" in name
+    why = ""
     unit = f"{by * team.length.mean():.3g} m" if long else f"{by * team.weight:.3g} N"
     if name.startswith("elevation"):
         unit = f"{np.degrees(np.arcsin(min(by, 1.0))):.3g} degrees"
     elif name.startswith("squared"):
-        unit = f"{by:.3g}"
+        unit, why = f"{by:.3g}", ": the payload would not stay there"
     return (
         "no configuration was found that holds this pose within all limits: "
-        f"the {name} misses by {unit} at best."
+        f"the {name} misses by {unit} at best{why}."
     )
