@@ -247,6 +247,8 @@ def test_lagging_rotors_start_at_hover() -> None:
         ({"control_rate": 300.0}, "control_rate must make its period a whole number"),
         ({"scenario": "winch-reel-up"}, "rig must have no winch in a learning environment"),
         ({"scenario": "two-vehicles-own-paths"}, "reference must tell the motion of the payload"),
+        ({"scenario": "soft-grasp"}, "rig must have no tendon in a learning environment"),
+        ({"action": "hand"}, "rig must be a gripper for actions of a hand"),
         ({"vary": {"duration": "uniform(1, 2)"}}, "vary must name values of the rig"),
         ({"seconds": -1.0}, "seconds must be above zero"),
     ],
@@ -265,7 +267,8 @@ def test_a_linked_team_hovers_when_nothing_is_asked_of_it() -> None:
 
 def test_every_task_tells_its_shape() -> None:
     shapes = {task: build(task).observation_shape for task in CATALOGUE}
-    assert shapes == {"hover": (24,), "track": (33,), "carry": (72,), "recover": (24,), "gate": (27,)}
+    known = {"hover": (24,), "track": (33,), "carry": (72,), "recover": (24,), "gate": (27,), "grasp": (38,)}
+    assert shapes == known
 
 
 def test_the_core_needs_no_extra_and_the_rest_says_which() -> None:

@@ -20,7 +20,7 @@ def short():
     return build("hover", seconds=0.1)
 
 
-@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("name", [*IDS[:-1], pytest.param(IDS[-1], marks=pytest.mark.slow)])
 def test_the_checker_is_content(name: str) -> None:
     env = gymnasium.make(name)
     with warnings.catch_warnings():

@@ -6,6 +6,8 @@ import pytest
 import skyrig
 from skyrig import InputError
 from skyrig.flight import Flight
+from skyrig.flight.meshes import strip
+from skyrig.flight.sequence_plot import moments, sequence
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +46,44 @@ def test_what_happens_is_told(flight: Flight) -> None:
     assert flight.metrics["events"]["lifted"] == 1
 
 
+@pytest.mark.slow
+def test_the_grasp_is_drawn_from_moment_to_moment(flight: Flight) -> None:
+    words = [word for word, _ in moments(flight)]
+    assert words[0] == "start" and words[-1] == "end" and "lifted" in words and len(words) <= 6
+    figure = sequence(flight)
+    assert figure is not None and len(figure.axes) == len(words)
+
+
+def test_fingers_are_drawn_as_closed_skins() -> None:
+    """Of a straight bar 1 m long, 0.2 m by 0.1 m: its volume by the divergence theorem."""
+    height = np.linspace(0.0, 1.0, 5)
+
+    def edge(x: float, y: float) -> np.ndarray:
+        return np.stack([x + 0 * height, y + 0 * height, height], 1)
+
+    a, b, c, d = (edge(x, y) for x, y in ((0.1, 0.05), (-0.1, 0.05), (-0.1, -0.05), (0.1, -0.05)))
+    skin = strip(np.concatenate([a, b[::-1]]), np.concatenate([c, d[::-1]]), (0, 0, 0))
+    one, two, three = np.moveaxis(skin.vertices[skin.faces], 1, 0)
+    assert np.einsum("fi,fi->f", one, np.cross(two, three)).sum() / 6 == pytest.approx(0.02)
+
+
+def test_a_belt_carries_the_object_to_where_it_is_grasped() -> None:
+    """t_g is 1.5 s; the can slips until friction has brought it to the belt's speed."""
+    known = skyrig.load("soft-grasp").with_overrides({"rig.belt": [0.2, 0.0]})
+    assert known.motions.vehicles is not None and known.motions.begin is not None
+    at = known.motions.vehicles[0].sample(np.array([1.5]))
+    late = 0.2 / (2 * 0.5 * 9.81)
+    np.testing.assert_allclose(at.position[0, 0], [0.2 * (1.5 - late), 0.0, 0.19], atol=1e-6)
+    np.testing.assert_allclose(at.position[0, 1], [0.2, 0.0, 0.0], atol=1e-6)  # as fast as the can
+    np.testing.assert_allclose(known.motions.begin["payload"][0], [[0.0, 0.0, 0.04]])
+
+
 def test_what_cannot_be_grasped_is_said() -> None:
     known = skyrig.load("soft-grasp")
     for change, sentence in (
         ({"rig.finger.poisson": 0.5}, "poisson"),
         ({"rig.fingers": 9}, "fingers"),
+        ({"rig.belt": [0.2]}, "belt"),
         ({"rig.finger.elements": "H21"}, "elements"),
         ({"reference.grasp_time": 0.2}, "grasp_time"),
         ({"reference.approach": "wide"}, "approach"),

@@ -29,7 +29,7 @@ def test_scenarios_of_grasps_are_what_is_asked_for() -> None:
     ("arguments", "told"),
     [
         (["soft-aerial-manipulation", "--table", "1"], "the paper has no tables"),
-        (["soft-aerial-manipulation", "--figure", "3"], "--figure must be one of 4, 6, 8, 9, 1"),
+        (["soft-aerial-manipulation", "--figure", "3"], "--figure must be one of 4, 6, 7, 8, 9, 1"),
         (["rotortm", "--full"], "--full is for soft-aerial-manipulation"),
     ],
 )

@@ -108,7 +108,7 @@ def test_a_cantilever_bends_like_timoshenkos() -> None:
     default, fine = tip_compliance(BEND), tip_compliance(FingerDesign(slices=12, cells=2))
     assert default == pytest.approx(fine, rel=0.02)
     assert fine == pytest.approx(beam, rel=0.012)  # the glued base cannot widen, so it is a little stiffer
-    assert default == pytest.approx(beam, rel=0.025)
+    assert default == pytest.approx(beam, rel=0.02)
     assert (
         tip_compliance(FingerDesign(elements="T4", slices=18, cells=2)) < 0.65 * beam
     )  # the paper's elements

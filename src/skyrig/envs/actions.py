@@ -23,6 +23,11 @@ from skyrig.envs.pool import PooledRig
 class Level(eqx.Module):
     """How an action commands a vehicle."""
 
+    @property
+    def drives(self) -> tuple[str, ...]:
+        """The rig's own drives that it commands."""
+        return ()
+
     @abstractmethod
     def size(self, plants: PooledRig) -> int:
         """Numbers in one vehicle's action."""

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skyrig import checks
 from skyrig.algebra import as_jax
-from skyrig.envs.actions import level
+from skyrig.envs.actions import Level, WantedAcceleration, level
 from skyrig.envs.courses import PREVIEW, Gate, Recover, TrackPath
 from skyrig.envs.environment import Environment
+from skyrig.envs.grasping import GraspTask, Hand
 from skyrig.envs.pool import PooledRig
 from skyrig.envs.tasks import CarryTask, HoverTask, Rewards, Spread, Task
 from skyrig.errors import InputError
 from skyrig.planning import Reference
+from skyrig.planning.hover import hover
 from skyrig.scenario import Scenario
 from skyrig.scenario.vary import Distribution, varied
 from skyrig.sim.pilot import Noise
+
+HAND = "hand"
+"""The name of actions that close a hand besides."""
 
 
 class Sketch(NamedTuple):
@@ -44,6 +50,10 @@ class Named(NamedTuple):
     """Whose rig and reference are flown if nothing else is said."""
     seconds: float
     """Length of an episode (s)."""
+    action: str = "rates"
+    """What actions mean if nothing else is said."""
+    changes: Mapping[str, Any] = MappingProxyType({})
+    """Of that scenario, by path."""
 
 
 def _spread(position: float, velocity: float = 0.3, swing: float = 0.2, tilt: float = 0.1) -> Spread:
@@ -101,12 +111,17 @@ def _track(sketch: Sketch) -> Task:
     )
 
 
+def _grasp(sketch: Sketch) -> Task:
+    return GraspTask(**_common(sketch, _spread(0.05, 0.0, 0.0, 0.02), 1.0), lift=as_jax(np.asarray(0.3)))
+
+
 CATALOGUE = {
     "hover": Named(_hover, "one-dragonfly-hover", 5.0),
     "track": Named(_track, "one-dragonfly-circle", 8.0),
     "carry": Named(_carry, "three-dragonflies-circle", 5.0),
     "recover": Named(_recover, "one-dragonfly-hover", 5.0),
     "gate": Named(_gate, "one-dragonfly-hover", 5.0),
+    "grasp": Named(_grasp, "soft-grasp", 3.0, HAND, {"rig.finger.elements": "rod"}),
 }
 """The tasks by name."""
 
@@ -115,7 +130,7 @@ def build(
     task: str | Callable[[Sketch], Task] = "hover",
     scenario: Scenario | str | Path | None = None,
     *,
-    action: str = "rates",
+    action: str | None = None,
     vary: Mapping[str, str | Distribution] | None = None,
     pool: int = 64,
     seed: int = 0,
@@ -133,7 +148,8 @@ def build(
     Args:
         task: A name in `CATALOGUE`, or a function that makes a task of your own.
         scenario: Whose rig is flown; the task's own choice if left out.
-        action: "rotors", "rates" (thrust and body rates) or "acceleration".
+        action: "rotors", "rates" (thrust and body rates), "acceleration", or for a gripper "hand"; the task's
+            own choice if left out.
         vary: Distributions of the rig's values by path, such as {"rig.payload.mass": "uniform(0.05, 0.1)"};
             every episode takes one rig of a pool drawn from them.
         pool: How many rigs are drawn when something varies.
@@ -148,7 +164,8 @@ def build(
         named = CATALOGUE[checks.choice("task", task, CATALOGUE)]
     else:
         named = Named(task, "one-dragonfly-hover", 5.0)
-    known = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario or named.scenario)
+    known = _scenario(named) if scenario is None else scenario
+    known = known if isinstance(known, Scenario) else Scenario.load(known)
     rate = float(checks.positive("control_rate", control_rate))
     step = known.spec.loop.step
     substeps = round(1 / (rate * step))
@@ -160,6 +177,8 @@ def build(
     period = substeps * step
     limit = round(float(checks.positive("seconds", named.seconds if seconds is None else seconds)) / period)
     reference = known.motions.payload
+    if reference is None and known.motions.begin is not None and "payload" in known.motions.begin:
+        reference = hover(start=known.motions.begin["payload"][0][0])
     if reference is None:
         raise InputError(f"{known.where}: reference must tell the motion of the payload, not of vehicles.")
     sketch = Sketch(
@@ -169,12 +188,13 @@ def build(
         max(limit, 1),
         None if arena is None else float(checks.positive("arena", arena)),
     )
+    meaning = _level(named.action if action is None else action, known, period)
     noise = known.spec.noise
     sizes = (noise.position, noise.velocity, noise.attitude, noise.rate)
     return Environment(
-        plants=PooledRig.pool(_rigs(known, vary, pool, seed), period),
+        plants=PooledRig.pool(_rigs(known, vary, pool, seed), period, meaning.drives),
         task=named.make(sketch),
-        level=level(action, period),
+        level=meaning,
         rewards=Rewards.usual() if rewards is None else rewards,
         noise=Noise.of(*sizes) if any(sizes) else None,
         dt=as_jax(np.asarray(step)),
@@ -183,6 +203,21 @@ def build(
         turns=known.parts.payload is not None and not known.parts.payload.is_point,
         teams=teams,
     )
+
+
+def _scenario(named: Named) -> Scenario:
+    """A task's own."""
+    known = Scenario.load(named.scenario)
+    return known.with_overrides(named.changes) if named.changes else known
+
+
+def _level(name: str, scenario: Scenario, period: float) -> Level:
+    """The action level of that name."""
+    if name != HAND:
+        return level(name, period)
+    move = level("acceleration", period)
+    assert isinstance(move, WantedAcceleration)
+    return Hand.of(move, scenario, period)
 
 
 def _rigs(

@@ -165,7 +165,7 @@ class Environment(eqx.Module):
         """The rig and its rotors a control period later, and what happened."""
         rotors, saturated = plant.actuators.rotor_thrusts(command)
         made = plant.actuators.produced(rotors, saturated)
-        effort = Effort(made.thrust, made.moment, rotors=rotors)
+        effort = Effort(made.thrust, made.moment, command.drives or {}, rotors=rotors)
         flown = plant.flown
         carry = LoopState(state, None, Log.empty(flown, state, ROOM), None)
         steps = Even(self.dt, tick * self.substeps)
@@ -196,7 +196,7 @@ class Environment(eqx.Module):
     def _scattered(self, key: Array, plant: PooledRig, place: Array, velocity: Array) -> Any:
         """A start near `place` (m) and `velocity` (m/s): the hover, moved, swung and tilted by chance."""
         spread, groups = self.task.spread, plant.rig.bodies(plant.hover)
-        moving, swinging, tilting = jax.random.split(key, 3)
+        moving, swinging, tilting, last = jax.random.split(key, 4)
         drift = velocity + spread.velocity * jax.random.uniform(moving, (3,), minval=-1.0)
         around = spread.swing * jax.random.uniform(swinging, (2,), minval=-1.0)
         swing = turn_by(jnp.concatenate([around, jnp.zeros(1)]))
@@ -217,4 +217,5 @@ class Environment(eqx.Module):
             attitude,
             craft.rate,
         )
-        return plant.rig.shifted(plant.hover, {"payload": payload.alone(), "vehicles": vehicles})
+        bodies = self.task.scattered(last, {"payload": payload.alone(), "vehicles": vehicles})
+        return plant.rig.shifted(plant.hover, bodies)

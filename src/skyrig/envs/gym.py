@@ -157,6 +157,42 @@ class SlungGate(RigEnv):
     TASK: ClassVar[str] = "gate"
 
 
+class SoftGrasp(RigEnv):
+    """Grasp a can with soft fingers, lift it and hold it.
+
+    **Rig**: scenario `soft-grasp` with fingers as rods: a vehicle of 1 kg, four fingers, a can of 50 g that
+    stands on the ground. `scenario=skyrig.load("soft-grasp")` flies the elements. 50 actions a second, 10 ms
+    physics, 3 s, arena 1 m.
+
+    **Action** (4, `action="hand"`): x, y, z as with `"acceleration"`, and -1 for open fingers to 1 for a
+    closed hand, which tendons reach at 0.1 m/s.
+
+    **Start**: the can within 0.05 m of its place along x and y, the vehicle 0.35 m above it, moved by up to
+    0.05 m and tilted by up to 0.02 rad along and about each axis, the fingers straight.
+
+    **Observation** (38):
+
+    | index | what | unit |
+    |---|---|---|
+    | 0-2 | from the can to where it is wanted, 0.3 m above its place, world axes | m |
+    | 3-5 | wanted velocity minus the can's | m/s |
+    | 6-14 | the can's rotation matrix, row by row | |
+    | 15-17 | its body rates | rad/s |
+    | 18, 19 | mean length of the inner and of the outer tendons | dm |
+    | 20-34 | the vehicle's velocity, rotation matrix and body rates, as in `SlungHover` | |
+    | 35-37 | from the vehicle to the can, world axes | 0.35 m |
+
+    **Reward**: up to 0.5 for being 0.15 m above the can's middle, and 2 times the share of 0.3 m that the can
+    is lifted by, besides the common one.
+
+    Action's limits, end and info: see `skyrig.envs.gym`.
+
+    **Versions**: v0, the first.
+    """
+
+    TASK: ClassVar[str] = "grasp"
+
+
 class SlungHoverVector(RigVectorEnv):
     """Many flights of `SlungHover`."""
 
@@ -187,8 +223,15 @@ class SlungGateVector(RigVectorEnv):
     TASK: ClassVar[str] = "gate"
 
 
+class SoftGraspVector(RigVectorEnv):
+    """Many flights of `SoftGrasp`."""
+
+    TASK: ClassVar[str] = "grasp"
+
+
 IDS = tuple(
-    f"skyrig/{name}-v0" for name in ("SlungHover", "SlungTrack", "RigidCarry", "SlungRecover", "SlungGate")
+    f"skyrig/{name}-v0"
+    for name in ("SlungHover", "SlungTrack", "RigidCarry", "SlungRecover", "SlungGate", "SoftGrasp")
 )
 """What `gymnasium.make` and `gymnasium.make_vec` know after this module is imported."""
 

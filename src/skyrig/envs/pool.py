@@ -62,15 +62,18 @@ class PooledRig(eqx.Module):
     """What each vehicle's roll, pitch and yaw can follow (rad/s)."""
 
     @staticmethod
-    def of(scenario: Scenario, period: float) -> PooledRig:
-        """The plant of a scenario's rig, commanded every `period` (s)."""
+    def of(scenario: Scenario, period: float, driven: tuple[str, ...] = ()) -> PooledRig:
+        """The plant of a scenario's rig, commanded every `period` (s), with drives that actions reach."""
         parts = scenario.parts
         load = parts.payload
         if load is None:
             raise InputError(f"{scenario.where}: rig must have a payload in a learning environment.")
         rig = parts.build()
         for drive in rig.layout.drives:
-            raise InputError(f"{scenario.where}: rig must have no {drive.name} in a learning environment.")
+            if drive.name not in driven:
+                raise InputError(
+                    f"{scenario.where}: rig must have no {drive.name} in a learning environment."
+                )
         lag = scenario.spec.loop.rotor_lag
         still = trim(rig, np.zeros(3), lean=scenario.spec.start.lean)
         most = np.array([frame.total_thrust_max for frame in parts.airframes])
@@ -105,9 +108,9 @@ class PooledRig(eqx.Module):
         )
 
     @staticmethod
-    def pool(scenarios: Sequence[Scenario], period: float) -> PooledRig:
+    def pool(scenarios: Sequence[Scenario], period: float, driven: tuple[str, ...] = ()) -> PooledRig:
         """The plants of several scenarios that differ in numbers only, along the last axis."""
-        plants = [PooledRig.of(scenario, period) for scenario in scenarios]
+        plants = [PooledRig.of(scenario, period, driven) for scenario in scenarios]
         shapes = [jax.tree.map(jnp.shape, plant) for plant in plants]
         if any(shape != shapes[0] for shape in shapes):
             raise InputError("vary must leave the number of vehicles, rotors and hooks as they are.")

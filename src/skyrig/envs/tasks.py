@@ -14,6 +14,7 @@ from skyrig.algebra import as_jax, dot, rotation_matrix
 from skyrig.control.interface import Measurement
 from skyrig.envs.observations import Goal
 from skyrig.envs.pool import PooledRig
+from skyrig.rigs.bodies import Bodies
 
 
 class Spread(eqx.Module):
@@ -53,6 +54,10 @@ class Task(eqx.Module):
     def begin(self, key: Array) -> tuple[Any, Float[Array, " 3"]]:
         """What the episode remembers, and how far from the wanted place the load starts (m)."""
         return None, self.spread.position * jax.random.uniform(key, (3,), minval=-1.0)
+
+    def scattered(self, key: Array, bodies: dict[str, Bodies]) -> dict[str, Bodies]:
+        """The bodies at the start, after the common scatter; groups (3, k)."""
+        return bodies
 
     def drawn(self, memory: Any) -> np.ndarray:
         """What stands in the load's way, for pictures: (E, 2, 3) line segments (m); of one flight."""

@@ -15,7 +15,7 @@ from typing import IO
 
 from skyrig.flight.flight import Flight
 
-NAMES = ("path", "error", "tensions", "impact", "attitudes", "thrusts", "signals")
+NAMES = ("path", "sequence", "error", "tensions", "impact", "attitudes", "thrusts", "signals")
 """Of the pictures, in the order in which a report shows them."""
 DRAWERS = 2
 """Processes that draw, where there are as many cores."""

@@ -57,11 +57,16 @@ class TetherLine(NamedTuple):
             return [
                 hanging(self.start, self.end, self.length) if self.sags else np.stack([self.start, self.end])
             ]
-        points = np.concatenate([self.start[None], self.nodes, self.end[None]])
+        points = self.course
         if not self.cut:
             return [points]
         gap = int(np.argmax(np.linalg.norm(np.diff(points, axis=0), axis=1)))
         return [piece for piece in (points[: gap + 1], points[gap + 1 :]) if len(piece) > 1]
+
+    @property
+    def course(self) -> Reals:
+        """(p, 3) all points it runs through, ends included (m)."""
+        return np.concatenate([self.start[None], self.nodes, self.end[None]])
 
     @property
     def sags(self) -> bool:

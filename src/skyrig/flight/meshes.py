@@ -18,6 +18,8 @@ Colour = tuple[int, int, int]
 FRAME: Colour = (62, 66, 74)
 MARK: Colour = (235, 64, 52)
 CARGO: Colour = (196, 160, 110)
+SKIN: Colour = (60, 190, 200)
+"""Of soft bodies."""
 SLACK: Colour = colours.rgb(colours.SLACK)
 OVERLAY: Colour = (140, 90, 200)
 """Of everything in a second flight that is drawn over the first."""
@@ -36,6 +38,26 @@ class Mesh:
     faces: npt.NDArray[np.int64]
     """(F, 3), counter-clockwise seen from outside."""
     colour: Colour
+
+
+def strip(first: Reals, second: Reals, own: Colour) -> Mesh:
+    """The skin of a solid whose four edges are two lines, each from its base to its tip and back.
+
+    Args:
+        first: (2k, 3) points along two neighbouring edges (m).
+        second: (2k, 3) along the other two, going on around it.
+        own: Its colour.
+    """
+    half = len(first) // 2
+    edges = [first[:half], first[half:][::-1], second[:half], second[half:][::-1]]
+    vertices = np.stack(edges, axis=1).reshape(-1, 3)
+    side = np.arange(4)
+    near = 4 * np.arange(half - 1)[:, None] + side
+    beside = 4 * np.arange(half - 1)[:, None] + (side + 1) % 4
+    walls = [np.stack([near, beside, near + 4], -1), np.stack([beside, beside + 4, near + 4], -1)]
+    last = 4 * (half - 1)
+    tip = last + np.array([[0, 1, 2], [0, 2, 3]])
+    return Mesh(vertices, np.concatenate([*(it.reshape(-1, 3) for it in walls), tip]), own)
 
 
 def colour(vehicle: int) -> Colour:

@@ -37,10 +37,22 @@ def draw(axes: Any, rig: RigData, frame: Frames, cut: Collection[int] = (), stro
                 _vehicle(axes, rig.airframes[k], colours.of_vehicle(k), place, pose, strong)
             else:
                 _load(axes, rig.shape(group, k), place, pose, strong)
-    for line, k in zip(frame.tethers(rig, cut), rig.columns, strict=True):
+    lines = frame.tethers(rig, cut)
+    for tether, line, other in zip(rig.tethers, lines, lines[1:], strict=False):
+        if tether.strip and len(line.nodes):
+            _skin(axes, meshes.strip(line.course, other.course, meshes.SKIN), strong)
+    for line, k in zip(lines, rig.columns, strict=True):
         dash = "-" if line.taut or len(line.nodes) else ":"
         for points in line.pieces:
             axes.plot(*points.T, color=colours.of_vehicle(k), linewidth=1.2, linestyle=dash, alpha=strong)
+
+
+def _skin(axes: Any, mesh: meshes.Mesh, strong: float) -> None:
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    colour = "#{:02X}{:02X}{:02X}".format(*mesh.colour)
+    faces = mesh.vertices[mesh.faces]
+    axes.add_collection3d(Poly3DCollection(faces, facecolors=colour, alpha=0.35 * strong, linewidths=0))
 
 
 def _load(axes: Any, shape: Shape, place: Reals, pose: Reals, strong: float) -> None:

@@ -23,6 +23,7 @@ from skyrig.flight.impact_plot import impact
 from skyrig.flight.metrics import own_signals, slack_spans
 from skyrig.flight.path_plot import path
 from skyrig.flight.plot_layout import DASHES, STYLE, entry, finish, mark_events, open_up, plain, rows
+from skyrig.flight.sequence_plot import sequence
 from skyrig.flight.storage import write_whole
 from skyrig.turns import between, euler_angles
 
@@ -157,7 +158,7 @@ def signals(flight: Flight) -> Figure | None:
 
 
 FIGURES: dict[str, Callable[[Flight], Figure | None]] = dict(
-    zip(NAMES, (path, error, tensions, impact, attitudes, thrusts, signals), strict=True)
+    zip(NAMES, (path, sequence, error, tensions, impact, attitudes, thrusts, signals), strict=True)
 )
 """Every picture by its name."""
 

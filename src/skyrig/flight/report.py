@@ -25,6 +25,7 @@ MOST_IMPACTS = 5
 
 _TITLES = {
     "path": "Path",
+    "sequence": "The grasp",
     "error": "Tracking error",
     "tensions": "Tensions",
     "impact": "The hardest impact",

@@ -27,6 +27,10 @@ ARRIVES = 2.0
 """t_g, which the paper does not print (s)."""
 AFTER = 3.0
 """What follows t_g: a wait of 0.3 s, a lift of 2 s, and holding (s)."""
+HIGH = 12.0
+"""Of the vehicle after whose target jumps (m): very heavy fingers hang down far."""
+COARSE = 3
+"""Elements of a finger there."""
 VISCOSITY = 200.0
 """Of the rubber, soft or stiff (Pa s): damping is this over Young's modulus."""
 
@@ -83,7 +87,9 @@ class JumpErrors(NamedTuple):
     velocity: np.ndarray
     """m/s."""
     attitude: np.ndarray
-    """Sine of half of the trace's miss: |e_r|."""
+    """Sine of the tilt, |e_r|."""
+    hangs: float
+    """How far fingers hang below the vehicle's middle at the start (m)."""
 
 
 def grasp_scenario(it: GraspFlight) -> Scenario:
@@ -128,26 +134,27 @@ def grasped(it: GraspFlight) -> GraspOutcome:
     return GraspOutcome(bool(held), float(off), float(knocked), float(pressed))
 
 
-def jump_scenario(density: float, angle: float) -> Scenario:
-    """The vehicle hovers, and its target is 1 m away, in a direction (rad)."""
+def jump_scenario(density: float, angle: float, tendons: float = 1e3) -> Scenario:
+    """The vehicle hovers, and its target is 1 m away, in a direction (rad); tendons of a stiffness (N/m)."""
     known = load(BASE).values
-    target = [float(np.cos(angle)), float(np.sin(angle)), 2.0]
-    finger = {"elements": "rod", "density": density}
+    target = [float(np.cos(angle)), float(np.sin(angle)), HIGH]
+    finger = {"slices": COARSE, "density": density, "tendon_stiffness": tendons}
     # the paper's quadrotor pushes and turns as asked: rotors far out and strong do
     craft = {"type": "soft-drone", "arm": 3.0, "speed_max": 2e4}
+    begin = {"payload": {"position": [0.0, 9.0, MIDDLE]}, "vehicles": [{"position": [0.0, 0.0, HIGH]}]}
     values = {
         **{name: value for name, value in known.items() if name != "reference"},
         "rig": known["rig"] | {"finger": finger, "vehicles": craft},
-        "start": {"payload": {"position": [0.0, 9.0, MIDDLE]}, "vehicles": [{"position": [0.0, 0.0, 2.0]}]},
+        "start": begin,
         "reference": {"vehicles": [{"type": "hover", "start": target}]},
         "duration": 5.0,
     }
     return Scenario.from_dict(values)
 
 
-def jumped(density: float, angle: float) -> JumpErrors:
+def jumped(density: float, angle: float, tendons: float = 1e3) -> JumpErrors:
     """The errors of such a flight."""
-    flight = fly(jump_scenario(density, angle))
+    flight = fly(jump_scenario(density, angle, tendons))
     references, craft = flight.vehicle_references, flight.vehicles
     assert references is not None
     position = np.linalg.norm((craft.position - references.position)[:, 0], axis=1)
@@ -155,7 +162,9 @@ def jumped(density: float, angle: float) -> JumpErrors:
     # of the tilt, for the wanted attitude in the end is level
     w, x, y, _ = np.moveaxis(craft.attitude[:, 0], -1, 0)
     tilt = np.hypot(2 * (w * x), 2 * (w * y))
-    return JumpErrors(flight.times, position, velocity, tilt)
+    nodes = np.asarray(flight.signals["finger.nodes"]).reshape(len(flight.times), -1, 3)
+    hangs = float(np.ptp(np.append(nodes[0, :, 2], craft.position[0, 0, 2])))
+    return JumpErrors(flight.times, position, velocity, tilt, hangs)
 
 
 def run(jobs: Sequence[Callable[[], Any]], tell: Tell, label: str) -> list[Any]:
@@ -180,7 +189,8 @@ def grasps(asked: Sequence[GraspFlight], tell: Tell, label: str) -> dict[GraspFl
     return dict(zip(asked, run([partial(grasped, it) for it in asked], tell, label), strict=True))
 
 
-def jumps(density: float, count: int, tell: Tell) -> list[JumpErrors]:
+def jumps(density: float, count: int, tell: Tell, tendons: float = 1e3) -> list[JumpErrors]:
     """Flights to targets that are drawn by chance, the same for every density."""
     angles = np.random.default_rng(6).uniform(0.0, 2 * np.pi, 20)[:count]
-    return run([partial(jumped, density, float(angle)) for angle in angles], tell, f"{density:g} kg/m^3")
+    jobs = [partial(jumped, density, float(angle), tendons) for angle in angles]
+    return run(jobs, tell, f"{density:g} kg/m^3")

@@ -23,6 +23,8 @@ class Size:
 
     targets: int
     """Of fig. 6."""
+    heavy: int
+    """Targets of fig. 7, for each density."""
     xs: tuple[float, ...]
     """Of figs. 8 and 9 (m)."""
     zs: tuple[float, ...]

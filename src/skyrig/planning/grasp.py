@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from skyrig import checks
 from skyrig.checks import Numbers
+from skyrig.constants import GRAVITY
 from skyrig.errors import InputError
 from skyrig.planning.minimum_derivative import waypoints
 from skyrig.planning.reference import Reference
@@ -28,13 +29,28 @@ OPENING = 0.5
 Schedule = dict[str, tuple[Numbers, Numbers]]
 
 
+class Meeting(NamedTuple):
+    """Where and when the object is grasped."""
+
+    middle: Numbers
+    """Of the object at the grasp (m)."""
+    drift: Numbers
+    """Its velocity (m/s)."""
+    time: float
+    """t_g (s)."""
+
+    def target(self, time: float) -> Numbers:
+        """Where the object's middle is (m) at a time (s)."""
+        return self.middle - self.drift * (self.time - time)
+
+
 def grasp(
     parts: Any,
     *,
     start: Any,
     object: Any,
     grasp_time: float = 1.5,
-    velocity: Any = (0.0, 0.0, 0.0),
+    velocity: Any = None,
     above: float = 0.15,
     over: float | None = None,
     approach: str = "spread",
@@ -55,9 +71,10 @@ def grasp(
     Args:
         parts: The rig's parts.
         start: Where the vehicle starts, from rest (m).
-        object: Where the object's middle is (m).
+        object: Where the object's middle is at the start (m); a belt carries it on from there.
         grasp_time: t_g (s).
-        velocity: Of the vehicle at the grasp (m/s); at rest it waits there for `hold`.
+        velocity: Of the vehicle at the grasp (m/s), that of the object if left out; at rest it waits there
+            for `hold`.
         above: Height of the vehicle above the object's middle at the grasp (m).
         over: Height of a set-point above the object's middle that is passed on the way (m); none if left out.
         approach: How fingers open: 'spread' (C1, eq. 7) or 'surround' (C2, eq. 8).
@@ -71,14 +88,16 @@ def grasp(
         release: Whether the object is set down and let go at the end.
     """
     begin = checks.numbers("start", start, (3,))
-    middle = checks.numbers("object", object, (3,))
-    speed = checks.numbers("velocity", velocity, (3,))
+    standing = checks.numbers("object", object, (3,))
+    drift = np.append(parts.said.belt, 0.0)
+    speed = drift if velocity is None else checks.numbers("velocity", velocity, (3,))
     checks.choice("approach", approach, ("spread", "surround"))
     for name, value in (("grasp_time", grasp_time), ("lift_time", lift_time), ("carry_time", carry_time)):
         checks.positive(name, value)
     if grasp_time <= LEAST_CLOSING:
         raise InputError(f"grasp_time must be above {LEAST_CLOSING:g} s, not {grasp_time:g}.")
     checks.nonnegative("squeeze", squeeze)
+    middle = standing + drift * (grasp_time - _late(drift, parts.said.ground_friction))
     at = middle + [0.0, 0.0, above]
     still = not np.any(speed)
     settle = float(checks.nonnegative("settle", settle)) if still else 0.0
@@ -104,10 +123,11 @@ def grasp(
         opens = float(sum(float(leg.duration) for leg in legs))
         legs += [_wait(low, OPENING + hold), _leg(low, high, lift_time)]
     way = sequence(parts=legs)
-    arrive = _arrival(way, middle, parts.said.radius, grasp_time)
-    drives = _schedule(parts, way, middle, arrive, grasp_time, approach, squeeze, opens)
+    meeting = Meeting(middle, drift, grasp_time)
+    arrive = _arrival(way, meeting, parts.said.radius)
+    drives = _schedule(parts, way, meeting, arrive, approach, squeeze, opens)
     level = np.array([[1.0, 0.0, 0.0, 0.0]])
-    places = {"vehicles": (begin[None], level), "payload": (middle[None], level)}
+    places = {"vehicles": (begin[None], level), "payload": (standing[None], level)}
     return TeamMotion((way,), way, places, drives)
 
 
@@ -142,10 +162,17 @@ def _wait(place: Numbers, lasts: float) -> Reference:
     return waypoints(points=np.stack([place, place]), times=[0.0, float(lasts)])
 
 
-def _arrival(way: Reference, target: Numbers, radius: float, grasp_time: float) -> float:
+def _late(drift: Numbers, friction: float) -> float:
+    """How far an object that stands still at first is behind its belt (s): friction takes it along."""
+    return float(np.linalg.norm(drift)) / (2 * max(friction, 1e-3) * GRAVITY)
+
+
+def _arrival(way: Reference, meeting: Meeting, radius: float) -> float:
     """t_a: when the bases of the leading fingers are above the target (s); half of t_g if they always are."""
+    grasp_time = meeting.time
     times = np.linspace(0.0, grasp_time, 401)
-    far = np.linalg.norm(way.sample(times).position[:, 0, :2] - target[:2], axis=1)
+    target = np.stack([meeting.target(float(time)) for time in times])
+    far = np.linalg.norm(way.sample(times).position[:, 0, :2] - target[:, :2], axis=1)
     near = np.flatnonzero(far > radius)
     found = times[near[-1] + 1] if len(near) and near[-1] + 1 < len(times) else 0.5 * grasp_time
     return float(min(max(found, 0.25 * grasp_time), grasp_time - LEAST_CLOSING))
@@ -154,9 +181,8 @@ def _arrival(way: Reference, target: Numbers, radius: float, grasp_time: float) 
 def _schedule(
     parts: Any,
     way: Reference,
-    target: Numbers,
+    meeting: Meeting,
     arrive: float,
-    grasp_time: float,
     approach: str,
     squeeze: float,
     opens: float | None,
@@ -167,9 +193,9 @@ def _schedule(
     def made() -> Schedule:
         from skyrig import soft
 
-        ring = parts.gripper()
+        ring, grasp_time, target = parts.gripper(), meeting.time, meeting.middle
         at_arrival, at_grasp = (way.sample(time).position[0] for time in (arrive, grasp_time))
-        spread = np.asarray(soft.lengths_for(ring, approach, target, at_arrival).lengths)
+        spread = np.asarray(soft.lengths_for(ring, approach, meeting.target(arrive), at_arrival).lengths)
         closed = np.asarray(soft.lengths_for(ring, "grasp", target, at_grasp).lengths)
         pressed = closed - [squeeze, 0.0]
         straight = np.asarray(ring.straight)

@@ -106,6 +106,8 @@ class Tether:
     """Such as 'cable'."""
     start: End
     end: End
+    strip: bool = False
+    """Whether this one and the next, each there and back, are the edges of a solid: drawn as its skin."""
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,7 @@ class RigScene:
         self._ghost = self._wanted() if tint is None else None
         lines = range(len(rig.tethers))
         self._tethers = [CableLine(server, f"{root}/tether{k}", self._nodes) for k in lines]
+        self._skins: dict[int, Any] = {}
         self._labels = [
             self._keep(server.scene.add_label(f"{root}/label{k}", "", anchor="center-center", visible=False))
             for k in lines
@@ -249,7 +250,8 @@ class RigScene:
         ]
 
     def _draw_tethers(self, frame: Frames, cut: set[int], look: Look) -> None:
-        for j, (line, k) in enumerate(zip(frame.tethers(self.rig, cut), self.rig.columns, strict=True)):
+        lines = frame.tethers(self.rig, cut)
+        for j, (line, k) in enumerate(zip(lines, self.rig.columns, strict=True)):
             own = meshes.colour(k)
             if look.by_tension:
                 ratio = line.tension / self._hover if np.isfinite(line.tension) else 1.0
@@ -257,6 +259,8 @@ class RigScene:
             own = self._tint or (own if line.taut else meshes.SLACK)
             if len(line.nodes):
                 self._tethers[j].draw_course(line.start, line.pieces, own)
+                if self.rig.tethers[j].strip:
+                    self._draw_skin(j, meshes.strip(line.course, lines[j + 1].course, meshes.SKIN))
             else:
                 self._tethers[j].draw(line.start, line.end, line.length, line.sags, own)
             if j < len(self._labels):
@@ -267,6 +271,12 @@ class RigScene:
                     if self._labels[j].text != text:
                         self._labels[j].text = text
                     self._labels[j].position = (line.start + line.end) / 2
+
+    def _draw_skin(self, number: int, mesh: meshes.Mesh) -> None:
+        """What bends as it flies: its corners are told anew every time."""
+        if number not in self._skins:
+            self._skins[number] = self._mesh(f"{self.root}/skin{number}", mesh)
+        self._skins[number].vertices = mesh.vertices.astype(np.float32)
 
 
 def struck(rig: RigData, events: Sequence[FlightEvent], now: float) -> dict[int, float]:

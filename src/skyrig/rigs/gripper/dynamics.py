@@ -20,6 +20,7 @@ from skyrig.rigs.gripper.parameters import (
     GripperMotion,
     GripperParameters,
     GripperState,
+    in_turn,
     one_by_one,
 )
 from skyrig.rigs.gripper.potential import LEAST, GripperPlace, slices, tendon_lengths
@@ -38,8 +39,13 @@ class GripperDynamics(GripperParameters):
     def step(self, state: GripperState, loads: Any, dt: Array) -> tuple[GripperState, Bool[Array, "*batch"]]:
         """The rig's own step, asked for by the integrator `own`; loads are held over it."""
         acting = loads(0.0, state)
-        run: Any = one_by_one(self, _step, dt.ndim)
-        return run(self, state, outside(acting, state), dt)
+        return in_turn(self, state, outside(acting, state), dt)
+
+    def step_alone(
+        self, state: GripperState, push: OutsidePush, dt: Array
+    ) -> tuple[GripperState, Bool[Array, ""]]:
+        """One flight's step."""
+        return _step(self, state, push, dt)
 
     def derivative(self, t: ArrayLike, state: GripperState, loads: Loads) -> GripperMotion:
         """Not known: contacts are too stiff for any step but the rig's own."""

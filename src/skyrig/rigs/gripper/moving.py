@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -81,23 +80,3 @@ def as_bodies(body: RigidBody) -> Bodies:
     """As a state holds a body."""
     rate = apply_transposed(body.turn, body.rate)
     return Bodies(body.place[:, None], body.velocity[:, None], body.attitude[:, None], rate[:, None])
-
-
-def in_turn(rig: Any, state: Any, push: Any, dt: Array) -> Any:
-    """The rig's `step_alone` of every flight of a batch, one after the other.
-
-    One flight's sub-steps stay in the processor's first cache; side by side, flights cost several times more.
-    """
-    if dt.ndim == 0:
-        return rig.step_alone(state, push, dt)
-    leaves, tree = jax.tree.flatten(rig)
-    own = [k for k, (leaf, ndim) in enumerate(zip(leaves, rig.ndims, strict=True)) if leaf.ndim > ndim]
-
-    def one(at: Any) -> Any:
-        mine = list(leaves)
-        for k, leaf in zip(own, at[0], strict=True):
-            mine[k] = leaf
-        return in_turn(jax.tree.unflatten(tree, mine), *at[1:])
-
-    first = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, -1, 0), ([leaves[k] for k in own], state, push, dt))
-    return jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, -1), jax.lax.map(one, first))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -88,6 +88,8 @@ class GripperParameters(Rig):
     """Of each corner of the object on the ground (N/m)."""
     floor: Float[Array, "*batch"]
     """Height of the ground (m)."""
+    belt: Float[Array, "3 *batch"]
+    """How fast the ground runs, as a conveyor belt does (m/s, level)."""
     ndims: tuple[int, ...] = eqx.field(static=True, default=())
     """How many axes each number has of its own, in the order of the tree: more are a batch's."""
 
@@ -135,6 +137,27 @@ def one_by_one(rig: GripperParameters, function: object, batch: int) -> object:
         shared = [None if leaf.ndim <= own else -1 for leaf, own in zip(leaves, rig.ndims, strict=True)]
         run = jax.vmap(run, in_axes=(jax.tree.unflatten(tree, shared), -1, -1, -1), out_axes=-1)  # pyright: ignore
     return run
+
+
+def in_turn(rig: Any, state: Any, push: Any, dt: Array) -> Any:
+    """The rig's `step_alone` of every flight of a batch, one after the other.
+
+    One flight's step stays in the processor's caches, and waits for nobody else's turns of Newton's method;
+    side by side, flights cost several times more.
+    """
+    if dt.ndim == 0:
+        return rig.step_alone(state, push, dt)
+    leaves, tree = jax.tree.flatten(rig)
+    own = [k for k, (leaf, ndim) in enumerate(zip(leaves, rig.ndims, strict=True)) if leaf.ndim > ndim]
+
+    def one(at: Any) -> Any:
+        mine = list(leaves)
+        for k, leaf in zip(own, at[0], strict=True):
+            mine[k] = leaf
+        return in_turn(jax.tree.unflatten(tree, mine), *at[1:])
+
+    first = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, -1, 0), ([leaves[k] for k in own], state, push, dt))
+    return jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, -1), jax.lax.map(one, first))
 
 
 def no_grip(shape: tuple[int, ...]) -> Grip:

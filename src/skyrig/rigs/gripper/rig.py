@@ -16,16 +16,19 @@ from skyrig.algebra import as_jax, rotation_matrix
 from skyrig.constants import GRAVITY
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.cables import passed
+from skyrig.rigs.equilibrium import Trim, checked_pose
 from skyrig.rigs.gripper.dynamics import GripperDynamics
 from skyrig.rigs.gripper.parameters import GripperMode, GripperMotion, GripperState, no_grip
 from skyrig.rigs.gripper.solid import GraspedSolid
 from skyrig.soft.equilibrium import equilibrium
-from skyrig.soft.gripper import Gripper, each_tendon, felt, in_body
+from skyrig.soft.gripper import LEVEL, Gripper, each_tendon, felt, in_body
 from skyrig.soft.mesh import FingerDesign
 from skyrig.soft.shapes import slice_of
 
 ALONG = 3
 """Rows of points of the skin along a slice."""
+HOVERING = 0.35
+"""How far above the object the vehicle of `trim` is (m)."""
 
 
 class SoftGripper(GripperDynamics):
@@ -47,6 +50,7 @@ class SoftGripper(GripperDynamics):
         contact_stiffness: float = 3e7,
         ground_stiffness: float = 2e3,
         floor: float = 0.0,
+        belt: Any = (0.0, 0.0),
         gravity: float = GRAVITY,
     ) -> SoftGripper:
         """A gripper from its parts.
@@ -65,6 +69,7 @@ class SoftGripper(GripperDynamics):
             contact_stiffness: Of the skin (N/m a m^2).
             ground_stiffness: Of each corner of the object on the ground (N/m).
             floor: Height of the ground (m).
+            belt: How fast the ground runs, along x and y (m/s).
             gravity: m/s^2, downwards.
         """
         design = FingerDesign() if design is None else design
@@ -91,6 +96,7 @@ class SoftGripper(GripperDynamics):
             contact_stiffness=as_jax(checks.positive("contact_stiffness", contact_stiffness)),
             ground_stiffness=as_jax(checks.positive("ground_stiffness", ground_stiffness)),
             floor=as_jax(floor),
+            belt=as_jax(np.append(checks.numbers("belt", belt, (2,)), 0.0)),
         )
         return replace(made, ndims=tuple(leaf.ndim for leaf in jax.tree.leaves(made)))
 
@@ -101,13 +107,23 @@ class SoftGripper(GripperDynamics):
         nodes, drift = self.hung(craft)
         points = (ring.place.shape[0], *self.area.shape)
         mode = GripperMode(
-            as_jax(np.asarray(ring.straight).reshape(-1)),
+            ring.straight.reshape(-1),
             no_grip(points),
             no_grip(points),
             no_grip((self.solid.corners.shape[0],)),
             jnp.zeros(3),
         )
         return GripperState(GripperMotion(craft, thing, nodes, drift), mode)
+
+    def trim(self, position: Any, attitude: Any = LEVEL, lean: float | None = None) -> Trim:
+        """The object at a pose, whatever holds it there, and the vehicle still above it."""
+        place, turned = checked_pose(position, attitude)
+        craft, thing = Bodies.still(place + [0.0, 0.0, HOVERING]), Bodies.still(place)
+        thing = replace(thing, attitude=as_jax(turned[:, None]))
+        state = self.placed({"vehicles": craft, "payload": thing})
+        weight = float(self.gravity * (self.mass[0] + self.fingers.mass))
+        note = f"The vehicle is {HOVERING:g} m above the object."
+        return Trim(state, np.array([weight]), np.zeros((1, 3)), True, note, {})
 
     @staticmethod
     def skin_of(design: FingerDesign) -> tuple[np.ndarray, np.ndarray]:

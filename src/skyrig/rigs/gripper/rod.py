@@ -8,19 +8,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Float
 
 from skyrig import algebra
 from skyrig.algebra import apply, apply_transposed, cross, dot
 from skyrig.rigs.bodies import Bodies
-from skyrig.rigs.gripper.dynamics import assumptions, outside
+from skyrig.rigs.gripper.dynamics import assumptions
 from skyrig.rigs.gripper.momentum import OutsidePush
 from skyrig.rigs.gripper.moving import (
     MovingRod,
     advanced,
     as_bodies,
     free,
-    in_turn,
     inverse,
     packed,
     rigid,
@@ -136,12 +135,8 @@ class RodGripper(SoftGripper):
         moves = [jnp.concatenate(pair, 1) for pair in zip(going, now.drift, strict=True)]
         return RodNodes(*join), RodNodes(*moves)
 
-    def step(self, state: GripperState, loads: Any, dt: Array) -> tuple[GripperState, Bool[Array, "*batch"]]:
-        """As many sub-steps as the material, the tendons and the contacts need; loads are held over them."""
-        return in_turn(self, state, outside(loads(0.0, state), state), dt)
-
     def step_alone(self, state: GripperState, push: OutsidePush, dt: Array) -> tuple[GripperState, Array]:
-        """The step of one flight."""
+        """One flight's step: as many sub-steps as material, tendons and contacts need; loads are held."""
         begin = self.begun(state)
         count = jnp.ceil(dt.max() / self._longest()).astype(int)
         share = dt / count
@@ -198,7 +193,8 @@ class RodGripper(SoftGripper):
         moves = self._skin(drift)
         stiffness = (self.contact_stiffness * jnp.moveaxis(self.area, 0, 1))[:, :, None]
         on_skin, held = on_object(self.solid, now.object, points, moves, now.held, stiffness, self.friction)
-        ground = on_ground(points, moves, stiffness, self.ground_friction, self.floor)
+        slides = moves - wide(self.belt, moves)
+        ground = on_ground(points, slides, stiffness, self.ground_friction, self.floor)
         force = jax.tree.map(jnp.add, force, back(on_skin + ground)[0])
         thing, stood = self._object_moved(now, points, on_skin, push, backs[1], dt)
         mass, inertia = rods.masses(it, at.place.shape[1])
@@ -230,10 +226,11 @@ class RodGripper(SoftGripper):
         thing = now.object
         arm = self._corners(thing)
         slides = wide(thing.velocity, arm) + cross(wide(thing.rate, arm), arm)
+        belt = wide(self.belt, arm)
         pushed, stood = standing(
             arm + wide(thing.place, arm),
-            slides,
-            now.stood,
+            slides - belt,
+            now.stood._replace(anchor=now.stood.anchor + dt * belt),
             self.ground_stiffness,
             self.ground_friction,
             self.floor,

@@ -49,7 +49,7 @@ def advance(
     dt: Float[Array, ""],
 ) -> GripperStep:
     """One step of `dt` (s) of one flight."""
-    step = begun(rig, at, speed, mode, push, dt)
+    step = begun(rig, at, speed, _carried(rig, mode, dt), push, dt)
     end, failed = _least(rig, step, _guess(step, speed))
     reached = _speed(at, end, dt)
     nodes = slices(rig, end)
@@ -60,6 +60,12 @@ def advance(
         - spin(rig.inertia[:, :, 0], at.vehicle, speed.vehicle_turn)
     ) / dt - push.vehicle_turn
     return GripperStep(end, made, _gripped(rig, step, end, touched, torque), failed)
+
+
+def _carried(rig: GripperParameters, mode: GripperMode, dt: Array) -> GripperMode:
+    """Anchors on the ground, where it has run to at the end of the step."""
+    grazed, stood = (Grip(it.anchor + dt * rig.belt, it.force) for it in (mode.grazed, mode.stood))
+    return GripperMode(mode.lengths, mode.held, grazed, stood, mode.torque)
 
 
 def begun(

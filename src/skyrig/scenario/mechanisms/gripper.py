@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from skyrig.soft import FingerDesign, Gripper
 
 Positive = Annotated[float, Meta(gt=0)]
+Belt = tuple[float, float]
+SEGMENTS = 6
+"""Of a rod where nobody says how many."""
 
 
 class FingerSpec(SpecPart, frozen=True, kw_only=True):
@@ -35,7 +38,10 @@ class FingerSpec(SpecPart, frozen=True, kw_only=True):
         float, unit("N/m", "Half of a tendon's pull over its stretch", gt=0, le=1e6)
     ] = 1e3
     elements: Annotated[str, unit("", "H20, H27, H8, T4, or rod: reduced")] = "H20"
-    slices: Annotated[int, unit("", "Elements along the finger", ge=1, le=100)] = 6
+    slices: Annotated[
+        Annotated[int, Meta(ge=1, le=100)] | None,
+        unit("", "Elements or segments along the finger; 7, and 6 of a rod, if left out"),
+    ] = None
     cells: Annotated[int, unit("", "Elements along a side of its cross-section", ge=1, le=8)] = 1
 
 
@@ -58,6 +64,7 @@ class GripperRig(Mechanism, frozen=True, kw_only=True, tag="gripper"):
     ] = 3e3
     ground_stiffness: Annotated[float, unit("N/m", "Of each corner of the object", gt=0, le=1e7)] = 2e3
     floor: Annotated[float, unit("m", "Height of the ground, or of the table's top")] = 0.0
+    belt: Annotated[Belt, unit("m/s", "How fast the ground runs, along x and y")] = (0.0, 0.0)
 
     words: ClassVar[str] = "held by a soft gripper"
     steps_itself: ClassVar[bool] = True
@@ -82,6 +89,8 @@ class GripperParts(RigParts):
         said = self.said.finger
         values: dict[str, Any] = {name: getattr(said, name) for name in said.__struct_fields__}
         values["elements"] = "H20" if self.reduced else said.elements
+        if said.slices is None:
+            values["slices"] = SEGMENTS if self.reduced else FingerDesign.slices
         return FingerDesign(**values)
 
     @property
@@ -103,7 +112,7 @@ class GripperParts(RigParts):
 
     @property
     def tethers(self) -> tuple[Tether, ...]:
-        """Two loops along the edges of every finger: how it is drawn."""
+        """Two loops along the edges of every finger: how it is drawn, as a strip."""
         import numpy as np
 
         said = self.said
@@ -115,7 +124,7 @@ class GripperParts(RigParts):
             base = -said.radius * inward - [0.0, 0.0, said.drop]
             rim = [base + half * (x * inward + y * aside) for x, y in ((1, 1), (-1, 1), (-1, -1), (1, -1))]
             ends = [End("vehicles", 0, tuple(float(v) for v in point)) for point in rim]  # pyright: ignore
-            found += [Tether("finger", ends[0], ends[1]), Tether("finger", ends[2], ends[3])]
+            found += [Tether("finger", ends[0], ends[1], strip=True), Tether("finger", ends[2], ends[3])]
         return tuple(found)
 
     def build(self) -> SoftGripper:
@@ -123,7 +132,7 @@ class GripperParts(RigParts):
         from skyrig.rigs.gripper import RodGripper, SoftGripper
 
         kind = RodGripper if self.reduced else SoftGripper
-        names = ("friction", "ground_friction", "contact_stiffness", "ground_stiffness", "floor")
+        names = ("friction", "ground_friction", "contact_stiffness", "ground_stiffness", "floor", "belt")
         more = {name: getattr(self.said, name) for name in names}
         more["contact_stiffness"] *= 1e4  # a square metre has as many square centimetres
         return kind.build(self.airframes[0], self.loads["payload"][0], self.design(), **self.ring(), **more)
