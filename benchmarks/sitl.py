@@ -2,8 +2,8 @@
 
 Flies a scenario with stand-ins, for PX4 at 250 Hz or for ArduPilot at 400 Hz, and prints processor time over
 flight time, of the simulator (sensors, bridge, physics) and of every stand-in: both without what it takes to
-start, build and compile. With --pause S the first stand-in is stopped half-way for so many seconds, with --kill
-it is killed there: what physics did meanwhile, and how soon the flight ended, is printed.
+start, build and compile. With --pause S the first stand-in is stopped half-way for so many seconds, with
+--kill it is killed there: what physics did meanwhile, and how soon the flight ended, is printed.
 """
 
 import argparse

@@ -16,6 +16,7 @@ from skyrig.rigs.bodies import Bodies
 from skyrig.runs.closed import make_controller
 from skyrig.runs.session import Session
 from skyrig.scenario import Scenario
+from skyrig.scenario.instruments import carrier_of
 from skyrig.sensing.estimator import Estimator
 from skyrig.sensing.sensor import sensors_of
 from skyrig.sim.preparation import of_arrays
@@ -34,7 +35,7 @@ def fly_estimated(known: Scenario, progress: Callable[[float], None] | None = No
     wanted = None if built.reference is None else built.reference.sample(ticks)
     each = None if built.vehicle_references is None else [it.sample(ticks) for it in built.vehicle_references]
     target = targets(controller, wanted, each)
-    estimator = Estimator(sensors_of(known.spec), session.truth.bodies)
+    estimator = Estimator(sensors_of(known.spec), session.truth.bodies, carrier_of(known.spec, known.parts))
     memory: Any = None
     believed: list[dict[str, Track]] = []
     for k, tick in enumerate(ticks):
