@@ -8,14 +8,14 @@ from skyrig.scenario.crosschecks import controller_of
 from skyrig.scenario.mechanisms import RigParts
 from skyrig.scenario.sentences import refuse
 from skyrig.sensing.estimator import needs
-from skyrig.sensing.sensor import TEAM, Carrier, Line, sensors_of
+from skyrig.sensing.sensor import TEAM, Carrier, CableOnBoard, sensors_of
 
 
 def carrier_of(spec: Any, parts: RigParts) -> Carrier:
     """What the sensors are mounted on."""
     groups = {**{group: len(them) for group, them in parts.loads.items()}, TEAM: parts.count}
     cables = [it for it in parts.tethers if it.name == "cable"]
-    lines = [Line(it.start, it.end, length) for it, length in zip(cables, parts.lengths, strict=True)]
+    lines = [CableOnBoard(it.start, it.end, length) for it, length in zip(cables, parts.lengths, strict=True)]
     return Carrier(parts.airframes, groups, lines, spec.loop.control_rate)
 
 

@@ -50,7 +50,7 @@ class Truth:
 
 
 @dataclass(frozen=True)
-class Line:
+class CableOnBoard:
     """A cable, from its vehicle to what it carries."""
 
     start: End
@@ -66,7 +66,7 @@ class Carrier:
     airframes: Sequence[Airframe]
     groups: Mapping[str, int]
     """How many bodies each group has."""
-    lines: Sequence[Line]
+    lines: Sequence[CableOnBoard]
     """The cables."""
     control_rate: float
     """At which the truth is shown (Hz)."""
