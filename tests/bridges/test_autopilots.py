@@ -37,6 +37,25 @@ def test_a_stand_in_flies_the_load_and_every_message_is_answered(calm: dict, pro
     assert out.flight.signals["imu.accel"].values.shape == (out.exchanged, 3)
 
 
+TEAMS = [
+    pytest.param(name, protocol, marks=[pytest.mark.slow] * (name.startswith("six") or protocol != "px4"))
+    for name in ("three-dragonflies-circle", "six-dragonflies-box")
+    for protocol in BOTH
+]
+
+
+@pytest.mark.parametrize(("name", "protocol"), TEAMS)
+def test_teams_fly_in_step_and_twice_the_same(name: str, protocol: str) -> None:
+    known = skyrig.load(name).with_overrides({"duration": 0.2})
+    one, other = flown(known, protocol), flown(known, protocol)
+    for out in (one, other):
+        assert out.lost == "" and out.exchanged == round(0.2 * RATE[protocol])
+        assert np.allclose(np.diff(out.flight.inputs.times), 1 / RATE[protocol], atol=1e-9)
+        assert out.flight.metrics["tracking"]["whole"]["position_peak"] < 0.01
+    assert np.array_equal(one.flight.payload.position, other.flight.payload.position), "to the last bit"
+    assert np.array_equal(one.flight.inputs.thrust, other.flight.inputs.thrust)
+
+
 @pytest.mark.parametrize("protocol", BOTH)
 def test_a_paused_autopilot_pauses_physics_and_changes_nothing(
     scenario: skyrig.Scenario, calm: dict, protocol: str

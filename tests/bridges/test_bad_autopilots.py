@@ -29,7 +29,7 @@ def moment() -> AutopilotMoment:
     still = Track(np.array([[1.0, 2.0, 3.0]]), np.zeros((1, 3)), np.array([[1.0, 0, 0, 0]]), np.zeros((1, 3)))
     truth = Truth(0.0, {"vehicles": still}, np.zeros(1), np.zeros((1, 3)), np.zeros(0))
     said = {name: SENSORS[name]() for name in ("imu", "gnss", "barometer", "magnetometer")}
-    sensors = Sensors(said, Carrier([skyrig.airframe("dragonfly")], {"vehicles": 1}, 0, 250.0), 0)
+    sensors = Sensors(said, Carrier([skyrig.airframe("dragonfly")], {"vehicles": 1}, (), 250.0), 0)
     return AutopilotMoment(4000, sensors.show(truth), truth)
 
 

@@ -29,7 +29,7 @@ def course(t: float) -> Track:
 def filtered(said: dict) -> tuple[np.ndarray, np.ndarray, FilterEstimate]:
     """NEES of every tick and flight, errors of position, and the last estimate."""
     # fifty vehicles on one course, each with noise of its own, are fifty flights
-    sensors = Sensors(said, Carrier([None] * FLIGHTS, {"vehicles": FLIGHTS}, 0, RATE), 0)
+    sensors = Sensors(said, Carrier([None] * FLIGHTS, {"vehicles": FLIGHTS}, (), RATE), 0)
     none = np.zeros(FLIGHTS), np.zeros((FLIGHTS, 3)), np.zeros(0)
     sensors.show(Truth(0.0, {"vehicles": course(0.0)}, *none))
     random, own = np.random.default_rng(99), ErrorStateFilter(IMU)

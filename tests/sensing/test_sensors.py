@@ -12,7 +12,16 @@ from skyrig.sensing.sensor import Carrier, Sensors, Truth
 from skyrig.tracks import Track
 from skyrig.turns import multiply, of_vector, turn, vector_of
 
-ALL = ("imu", "gnss", "barometer", "magnetometer", "motion_capture", "tension_cells", "rotor_speeds")
+ALL = (
+    "imu",
+    "gnss",
+    "barometer",
+    "magnetometer",
+    "motion_capture",
+    "cable_directions",
+    "tension_cells",
+    "rotor_speeds",
+)
 IDEAL = {
     "imu": dict.fromkeys(
         ("accel_noise", "gyro_noise", "accel_bias", "gyro_bias", "accel_walk", "gyro_walk"), 0.0
@@ -21,6 +30,7 @@ IDEAL = {
     "barometer": {"noise": 0.0, "walk": 0.0},
     "magnetometer": {"noise": 0.0},
     "motion_capture": {"position": 0.0, "attitude": 0.0, "delay": 0.0},
+    "cable_directions": {"noise": 0.0},
     "tension_cells": {"noise": 0.0, "offset": 0.0, "scale": 0.0},
     "rotor_speeds": {"noise": 0.0},
 }
@@ -86,7 +96,7 @@ def test_an_impact_is_a_spike_of_its_impulse_and_ends_at_the_range() -> None:
     still = Track(*(np.zeros((1, 3)), np.zeros((1, 3)), np.array([[1.0, 0, 0, 0]]), np.zeros((1, 3))))
     hit = Track(still.position, np.array([[0.0, 0.0, -0.3]]), still.attitude, still.rate)
     frame = skyrig.airframe("dragonfly")
-    carrier = Carrier([frame], {"vehicles": 1}, 0, 100.0)
+    carrier = Carrier([frame], {"vehicles": 1}, (), 100.0)
     none = np.zeros(1), np.zeros((1, 3)), np.zeros(0)
     for most, expected in ((1000.0, 9.81 - 30.0), (16.0, -16.0)):
         imu = Imu(ImuSpec(**IDEAL["imu"], accel_range=most), carrier)
@@ -108,6 +118,9 @@ def test_ideal_readings_are_the_truth(ideal: skyrig.Flight) -> None:
     field = turn(ideal.vehicles.attitude[rows], signals["magnetometer.field"].values.reshape(-1, 1, 3))
     assert np.abs(field[::2] - [1.1, 21.5, -43.0]).max() < 1e-9
     assert np.array_equal(signals["tension_cells.tension"].values[1:], ideal.cables.tension[rows][1:])
+    line = ideal.payload.position[rows] - ideal.vehicles.position[rows, 0]
+    seen = turn(ideal.vehicles.attitude[rows, 0], signals["cable_directions.direction"].values)
+    assert np.allclose(seen, line / np.linalg.norm(line, axis=1, keepdims=True), atol=1e-12)
     frame, speeds = ideal.rig.airframes[0], signals["rotor_speeds.speed"].values.reshape(-1, 1, 4)
     thrust = frame.thrust_coefficient * (speeds[1:] ** 2).sum(-1)
     assert np.abs(thrust - ideal.inputs.thrust[:-1]).max() < 1e-9
@@ -131,7 +144,7 @@ def test_noise_is_as_large_as_said_and_comes_from_the_seed(noisy: skyrig.Flight)
 def test_noise_densities_do_not_depend_on_the_rate() -> None:
     said = ImuSpec(accel_bias=0.0, gyro_bias=0.0, accel_walk=0.0, gyro_walk=0.0, accel_noise=0.01)
     frame = skyrig.airframe("dragonfly")
-    carrier = Carrier([frame] * 40, {"vehicles": 40}, 0, 100.0)
+    carrier = Carrier([frame] * 40, {"vehicles": 40}, (), 100.0)
     still = Track(*(np.zeros((40, 3)),) * 2, np.tile([1.0, 0, 0, 0], (40, 1)), np.zeros((40, 3)))
     for rate in (50, 800):
         imu, random, speed = Imu(said, carrier), np.random.default_rng(3), np.zeros((40, 3))
@@ -200,7 +213,7 @@ def test_a_sensor_of_ones_own_is_one_class(ideal: skyrig.Flight) -> None:
         def build(self, carrier: Carrier) -> Sensor:
             return Altimeter()
 
-    sensors = Sensors({"altimeter": AltimeterSpec(rate=2.0)}, Carrier([], {}, 0, 100.0), 0)
+    sensors = Sensors({"altimeter": AltimeterSpec(rate=2.0)}, Carrier([], {}, (), 100.0), 0)
     heights = []
     for row in range(0, 500, 50):
         bodies = {"vehicles": ideal.vehicles.at(row)}

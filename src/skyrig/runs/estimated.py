@@ -33,7 +33,8 @@ def fly_estimated(known: Scenario, progress: Callable[[float], None] | None = No
     wanted = None if built.reference is None else built.reference.sample(ticks)
     each = None if built.vehicle_references is None else [it.sample(ticks) for it in built.vehicle_references]
     target = targets(controller, wanted, each)
-    estimator = Estimator(known.spec.instruments, session.truth.bodies)
+    carrier = known.parts.carrier(known.spec.loop.control_rate)
+    estimator = Estimator(known.spec.instruments, session.truth.bodies, carrier)
     memory: Any = None
     believed: list[dict[str, Track]] = []
     for k, tick in enumerate(ticks):

@@ -1,9 +1,10 @@
 """Where all bodies are believed to be, from what sensors read: what a controller sees with `sees: estimate`.
 
 Vehicles have an error-state Kalman filter each (IMU, with motion capture, or satellites and a compass). What
-is carried has no IMU: motion capture alone is smoothed by a Kalman filter that takes accelerations for white
-noise. Readings that come late are compared with what was believed when they were taken, and what they correct
-now is corrected there too, so that nothing is corrected twice.
+is carried has no IMU: where motion capture sees it, or where the cables' directions say that it must be, is
+smoothed by a Kalman filter that takes accelerations for white noise. Readings that come late are compared
+with what was believed when they were taken, and what they correct now is corrected there too, so that nothing
+is corrected twice.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from skyrig.sensing.eskf import ErrorStateFilter, FilterEstimate
-from skyrig.sensing.sensor import TEAM, Numbers, Reading, SensorSpec
+from skyrig.sensing.cable_directions import LoadsOnCables
+from skyrig.sensing.eskf import PLACE, TURN, ErrorStateFilter, FilterEstimate
+from skyrig.sensing.sensor import TEAM, Carrier, Numbers, Reading, SensorSpec
 from skyrig.tracks import Track
 from skyrig.turns import conjugate, multiply, of_vector, vector_of
 
@@ -30,8 +32,8 @@ def needs(sensors: Mapping[str, SensorSpec], loads: bool) -> str | None:
     """What is missing to estimate by, in a few words; None if all is there."""
     if "imu" not in sensors:
         return "sensors.imu"
-    if loads and "motion_capture" not in sensors:
-        return "sensors.motion_capture, which sees the load"
+    if loads and not {"motion_capture", "cable_directions"} & set(sensors):
+        return "sensors.motion_capture or sensors.cable_directions, which see the load"
     if not {"motion_capture", "gnss"} & set(sensors):
         return "sensors.gnss or sensors.motion_capture"
     return None
@@ -43,9 +45,10 @@ class Estimator:
     Args:
         said: The scenario's sensors.
         bodies: Where everything is at the start, by group, (k, 3): a rig knows that when it is set up.
+        carrier: What the sensors are mounted on.
     """
 
-    def __init__(self, said: Mapping[str, SensorSpec], bodies: Mapping[str, Track]) -> None:
+    def __init__(self, said: Mapping[str, SensorSpec], bodies: Mapping[str, Track], carrier: Carrier) -> None:
         self._said: dict[str, Any] = dict(said)
         self._filter = ErrorStateFilter(self._said["imu"])
         team = bodies[TEAM]
@@ -55,6 +58,8 @@ class Estimator:
         self.rate = np.zeros_like(self.team.position)
         """(n, 3) of the vehicles, their frames (rad/s)."""
         self._loads = {group: _Pose(track) for group, track in bodies.items() if group != TEAM}
+        directions = self._said.get("cable_directions")
+        self._cables = None if directions is None else LoadsOnCables(carrier, directions)
         self._past: list[tuple[float, dict[str, tuple[Numbers, Numbers]]]] = []
         self._now = 0.0
 
@@ -77,6 +82,8 @@ class Estimator:
             self._seen(readings["motion_capture"])
         elif "motion_capture" not in readings:
             self._satellites(readings)
+        if self._cables is not None and readings["cable_directions"].fresh:
+            self._hung(self._cables, readings["cable_directions"])
         self._amend(before)
         self.rate = imu["imu.gyro"] - self.team.gyro_bias
 
@@ -107,6 +114,17 @@ class Estimator:
         self.team = self._filter.turned(self.team, attitude, np.full(3, turned), then[TEAM][1])
         for group, it in self._loads.items():
             it.correct(*told(group), then[group], place, turned)
+
+    def _hung(self, cables: LoadsOnCables, seen: Reading) -> None:
+        """Where loads must be for their cables to lead as they do."""
+        then, spread = self._believed(seen.time), self.team.covariance
+        ends = cables.ends(seen.values["cable_directions.direction"], *then[TEAM])
+        variances = np.diagonal(spread, axis1=-2, axis2=-1)
+        size = cables.deviation(variances[:, PLACE], variances[:, TURN])
+        for group in cables.groups:
+            position, attitude, scale = cables.fit(group, ends, then[group])
+            place, turned = np.nanmin(scale, axis=0) * max(size, 1e-5)
+            self._loads[group].correct(position, attitude, then[group], place, turned)
 
     def _poses(self) -> dict[str, tuple[Numbers, Numbers]]:
         """Positions and attitudes believed now, by group."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skyrig.sensing.barometer import BarometerSpec
+from skyrig.sensing.cable_directions import CableDirectionsSpec
 from skyrig.sensing.gnss import GnssSpec
 from skyrig.sensing.imu import ImuSpec
 from skyrig.sensing.magnetometer import MagnetometerSpec
@@ -17,6 +18,7 @@ SENSORS: dict[str, type[SensorSpec]] = {
     "barometer": BarometerSpec,
     "magnetometer": MagnetometerSpec,
     "motion_capture": MotionCaptureSpec,
+    "cable_directions": CableDirectionsSpec,
     "tension_cells": TensionCellsSpec,
     "rotor_speeds": RotorSpeedsSpec,
 }

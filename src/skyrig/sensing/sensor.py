@@ -20,6 +20,7 @@ from skyrig.fields import SpecPart, unit
 from skyrig.tracks import Track
 
 if TYPE_CHECKING:
+    from skyrig.rigs.layout import End
     from skyrig.vehicles import Airframe
 
 Numbers = npt.NDArray[np.float64]
@@ -49,14 +50,24 @@ class Truth:
 
 
 @dataclass(frozen=True)
+class CableOnBoard:
+    """A cable, from its vehicle to what it carries."""
+
+    start: End
+    end: End
+    length: float
+    """As it is set up (m)."""
+
+
+@dataclass(frozen=True)
 class Carrier:
     """What sensors are mounted on."""
 
     airframes: Sequence[Airframe]
     groups: Mapping[str, int]
     """How many bodies each group has."""
-    cables: int
-    """How many there are."""
+    lines: Sequence[CableOnBoard]
+    """The cables."""
     control_rate: float
     """At which the truth is shown (Hz)."""
 

@@ -22,12 +22,12 @@ class TensionCellsSpec(SensorSpec, frozen=True, kw_only=True):
     def fault(self, carrier: Carrier) -> tuple[str, str] | None:
         """There must be cables."""
         return super().fault(carrier) or (
-            None if carrier.cables else ("", "needs cables, which this rig has not")
+            None if carrier.lines else ("", "needs cables, which this rig has not")
         )
 
     def build(self, carrier: Carrier) -> Sensor:
         """One for each cable."""
-        return TensionCells(self, carrier.cables)
+        return TensionCells(self, len(carrier.lines))
 
 
 class TensionCells(Sensor):

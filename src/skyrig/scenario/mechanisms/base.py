@@ -18,7 +18,7 @@ from skyrig.fields import SpecPart, VehicleSpec, unit
 from skyrig.rigs.layout import Tether
 from skyrig.scenario.mechanisms.place import Place
 from skyrig.scenario.sentences import refuse
-from skyrig.sensing.sensor import TEAM, Carrier
+from skyrig.sensing.sensor import TEAM, CableOnBoard, Carrier
 from skyrig.vehicles import Airframe
 from skyrig.vehicles import Payload as Load
 
@@ -102,8 +102,11 @@ class RigParts:
     def carrier(self, control_rate: float) -> Carrier:
         """What sensors are mounted on, at so many ticks a second (Hz)."""
         groups = {**{group: len(them) for group, them in self.loads.items()}, TEAM: self.count}
-        cables = sum(it.name == "cable" for it in self.tethers)
-        return Carrier(self.airframes, groups, cables, control_rate)
+        cables = [it for it in self.tethers if it.name == "cable"]
+        lines = [
+            CableOnBoard(it.start, it.end, length) for it, length in zip(cables, self.lengths, strict=True)
+        ]
+        return Carrier(self.airframes, groups, lines, control_rate)
 
     def build(self) -> Rig:
         """The rig itself. Here JAX comes in."""
