@@ -184,11 +184,19 @@ def descended(
     begun: Sequence[tuple[str, int]],
     iterations: int,
     rate: float,
-    progress: Callable[[int, np.ndarray], None] | None = None,
+    progress: Callable[[int, np.ndarray], bool | None] | None = None,
+    slope_of: Callable[..., Any] | None = None,
 ) -> tuple[list[Policy], np.ndarray]:
     """Networks of all starts at every step, and their costs in terms of the hand-tuned one.
 
-    `begun` names the gradient (`WAYS`) and the seed of the networks of every start; all go down side by side.
+    Args:
+        controller: Whose weights are learned.
+        lessons: Short flights to learn from.
+        begun: The gradient (`WAYS`) and the seed of the networks of every start; all go down side by side.
+        iterations: Steps of gradient descent.
+        rate: Length of a step.
+        progress: Called after each step with its number and every start's cost; True ends the descent.
+        slope_of: `slopes` of this controller, if another descent of as many starts has compiled it already.
     """
     together = jax.tree.map(lambda *leaves: jnp.stack(leaves), *lessons)
     fresh = [Policy.random(*controller.weights, seed=seed) for _, seed in begun]
@@ -196,13 +204,7 @@ def descended(
     ways = Ways(*(jnp.asarray(column) for column in zip(*(WAYS[kind] for kind, _ in begun), strict=True)))
     units = jax.tree.map(lambda _: True, policies)
     learns = eqx.tree_at(lambda it: (it.vehicle_unit, it.load_unit), units, (False, False))
-    value = jax.jit(
-        jax.vmap(
-            jax.value_and_grad(lambda it, flights, ways: mean_cost(controller, it, flights, ways)),
-            (0, None, 0),
-        ),
-        compiler_options=QUICK,
-    )
+    value = slope_of or slopes(controller)
     hand = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(begun)), Policy.constant(*controller.weights))
     before = float(value(hand, together, ways)[0][0])
     if not np.isfinite(before):
@@ -214,8 +216,8 @@ def descended(
         cost, slope = value(policies, together, ways)
         kept.append(policies)
         history.append(np.asarray(cost) / before)
-        if progress is not None:
-            progress(len(kept) - 1, history[-1])
+        if progress is not None and progress(len(kept) - 1, history[-1]):
+            break
         # a start whose flights end beyond all numbers waits where it is
         slope = jax.tree.map(
             lambda leaf: jnp.nan_to_num(leaf / before, nan=0.0, posinf=0.0, neginf=0.0), slope
@@ -223,6 +225,12 @@ def descended(
         change, memory = method.update(eqx.filter(slope, learns), memory)
         policies = eqx.apply_updates(policies, change)
     return kept, np.array(history)
+
+
+def slopes(controller: DistributedMpc) -> Callable[..., Any]:
+    """Cost of short flights, and its derivative, by policies side by side, lessons and `Ways`; compiled."""
+    one = jax.value_and_grad(lambda it, lessons, ways: mean_cost(controller, it, lessons, ways))
+    return jax.jit(jax.vmap(one, (0, None, 0)), compiler_options=QUICK)
 
 
 def position_rmse(scenario: Scenario, policy: Policy) -> float:
