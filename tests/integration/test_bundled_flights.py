@@ -65,7 +65,6 @@ def test_plans_keep_a_team_on_its_figure_8() -> None:
     assert flight.cables.tension.min() > 5.0
 
 
-@pytest.mark.slow
 def test_a_team_draws_in_for_a_gate_narrower_than_its_formation() -> None:
     flight = fly("three-dragonflies-gate")
     assert flight.verdict.flew and not any(event.kind == "collision" for event in flight.events)
