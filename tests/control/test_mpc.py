@@ -32,7 +32,7 @@ def vehicle() -> VehicleAgent:
         "step": PERIOD,
         "scale": 1.0,
         "approach": 0.0,
-        "push": np.zeros(3),
+        "push": np.zeros(6),
         "hook": np.zeros(3),
         "length": 2.0,
         "softness": 1e-3,

@@ -11,6 +11,7 @@ from skyrig.control.mpc.agents import Weights
 from skyrig.control.mpc.policy import LEAST, MIDDLE, MOST, Policy
 from skyrig.control.mpc.problem import Bounds, Problem
 from skyrig.control.mpc.sensitivity import SensitivityStep, gradient, propagated
+from skyrig.control.mpc.small import inverse, largest_singular_value
 from skyrig.control.mpc.solver import Plan, solve
 from skyrig.errors import InputError
 from skyrig.runs.learning import learn_weights, planner, with_policy
@@ -52,6 +53,24 @@ def test_a_plan_has_the_derivative_of_the_best_plan_while_a_bound_is_at_work() -
     assert np.abs(differences).min() > 0 or np.count_nonzero(differences) >= len(given) - 1
     np.testing.assert_allclose(backwards, forwards, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(backwards, differences, rtol=1e-4, atol=1e-6 * np.abs(differences).max())
+
+
+@pytest.mark.parametrize("size", [1, 4, 8])
+def test_inverses_are_those_of_lapack_whatever_the_units(size: int) -> None:
+    rng = np.random.default_rng(size)
+    root = rng.standard_normal((size, size))
+    units = np.logspace(0, 6, size)
+    matrix = (root @ root.T + 0.1 * np.eye(size)) * units * units[:, None]
+    found = inverse(jnp.asarray(matrix)) * units * units[:, None]
+    assert np.allclose(found, np.linalg.inv(matrix / units / units[:, None]), rtol=1e-8)
+
+
+def test_largest_singular_values_and_their_derivatives_are_those_of_lapack() -> None:
+    matrix = np.random.default_rng(4).uniform(-1, 1, (30, 12))
+    left, values, right = np.linalg.svd(matrix, full_matrices=False)
+    found, slope = jax.value_and_grad(lambda it: largest_singular_value(it)[0, 0])(jnp.asarray(matrix))
+    assert np.isclose(found, values[0], rtol=1e-12)
+    assert np.allclose(slope, np.outer(left[:, 0], right[0]), atol=1e-10)
 
 
 def policy(count: int = 3, seed: int = 0, spread: float = 1.0) -> Policy:

@@ -55,14 +55,25 @@ EVENTFUL = {
 SOFT = {"soft-carry", "soft-grasp"}
 """Grasps: tests/soft flies one."""
 
-PLANNED = {"six-multilift-figure-8"}
-"""Planned ahead at every tick, which takes long: flown for a second only."""
+PLANNED = {"six-multilift-figure-8", "three-dragonflies-gate"}
+"""Planned ahead at every tick: one takes long and is flown for a second only."""
 
 
 def test_plans_keep_a_team_on_its_figure_8() -> None:
     flight = fly(load("six-multilift-figure-8").with_overrides({"duration": 1.5}))
     assert flight.verdict.flew and errors(flight).max() < 0.03  # m, while cables take up their lean
     assert flight.cables.tension.min() > 5.0
+
+
+def test_a_team_draws_in_for_a_gate_narrower_than_its_formation() -> None:
+    flight = fly("three-dragonflies-gate")
+    assert flight.verdict.flew and not any(event.kind == "collision" for event in flight.events)
+    reach = 2 * (0.1075 + 0.0508)  # arms and propellers of two vehicles (m), were arms straight across
+    width = np.ptp(flight.vehicles.position[:, :, 1], axis=1) + reach
+    before, through = (width[np.searchsorted(flight.times, t)] for t in (1.5, 2.2))
+    assert before > 1.1 and through < 0.84  # m, the gate's width
+    assert np.nanmin(flight.signals["obstacles.gap"].values) > 0.03
+    assert width[-1] > 1.1, "and spreads again behind it"
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from skyrig.scenario import names
 
 pytestmark = pytest.mark.slow
 
-SLOW = {"six-multilift-figure-8", "soft-carry", "soft-grasp"}
+SLOW = {"six-multilift-figure-8", "three-dragonflies-gate", "soft-carry", "soft-grasp"}
 """Plans at every tick, and soft fingers, take minutes for flights this long: they have tests of their own."""
 FLOWN = sorted(name for name in set(names()) - SLOW if load(name).controller.name != OPEN_LOOP)
 LONG = 120.0

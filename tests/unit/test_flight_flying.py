@@ -117,7 +117,7 @@ def test_the_gains_that_files_may_name_are_those_that_controllers_read() -> None
                         control.build(name, team.rig, team.airframes, flavour=flavour)
                         whole = {*mpc.WHOLE, "parallel", "obstacles"} if name.startswith("mpc") else set()
                         unheard = {"deaf_from", "deaf_until"} if name == "mpc-central" else set()
-                        alone = {"sweeps", "parallel"} if name == "mpc-central" else set()
+                        alone = {"sweeps", "delay", "parallel"} if name == "mpc-central" else set()
                         assert (asked[-1] | whole) - unheard - alone == set(known.gains[flavour])
                     else:
                         with pytest.raises(InputError, match="must be one that flies"):

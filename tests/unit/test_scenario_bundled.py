@@ -34,6 +34,7 @@ ASKED_FOR = {
     "six-dragonflies-thrust-loss",
     "four-dragonflies-box-cut",
     "winch-reel-up",
+    "three-dragonflies-gate",
 }
 
 

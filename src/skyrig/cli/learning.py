@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import tyro
 
@@ -30,6 +30,7 @@ def learn_weights(
     rate: float = 0.1,
     held_out: int = 4,
     seed: int = 0,
+    gradient: Literal["closed-loop", "uncoupled", "open-loop"] = "closed-loop",
     out: Directory = Path("learned"),
 ) -> None:
     """Train networks that say the weights of a team's plans, by gradients through its flights.
@@ -46,6 +47,7 @@ def learn_weights(
         rate: Length of a step.
         held_out: How many whole flights to judge by, nothing being learned from them.
         seed: Of all that is drawn.
+        gradient: Through whole flights; without what agents do to each other; or of everybody's own plans.
         out: Folder in which the folder with the networks is made.
     """
     from rich.console import Console
@@ -81,6 +83,7 @@ def learn_weights(
             rate=rate,
             held_out=held_out,
             seed=seed,
+            gradient=gradient,
             progress=tell,
         )
     _write(found, folder)

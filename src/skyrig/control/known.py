@@ -79,10 +79,12 @@ _PUBLISHED_CABLES = (
 )
 _ATTITUDE = ("attitude", "damping", "carry")
 _POINT_ROBOT = ("position", "attitude", "integral", "damping", "carry", "swing", "keep", "reach")
+_MESSAGES = ("sweeps", "delay", "parallel", "deaf_from", "deaf_until")
 _MPC = (
     *(f"{whose}{what}" for whose in ("", "load_") for what in ("position", "velocity", "attitude", "rate")),
     *("thrust", "moment", "tension", "final", "approach", "softness", "apart", "shy", "learn", "least_pull"),
-    *("lean", "obstacles", "deaf_from", "deaf_until", "step", "horizon", "sweeps", "turns", "parallel"),
+    *("lean", "obstacles", "step", "horizon", "turns"),
+    *_MESSAGES,
 )
 _HERE = "skyrig.control.builders"
 _ON_CABLES = ("cables", "elastic")
@@ -148,11 +150,7 @@ CONTROLLERS: dict[str, Known] = {
     "mpc-central": Known(
         "the same, one planner for all: slower, to compare with",
         "skyrig.control.mpc.building:central",
-        {
-            "full": tuple(
-                name for name in _MPC if name not in ("sweeps", "parallel", "deaf_from", "deaf_until")
-            )
-        },
+        {"full": tuple(name for name in _MPC if name not in _MESSAGES)},
         mechanisms=_ON_CABLES,
     ),
     OPEN_LOOP: Known("nobody: thrusts and moments are held as a table says", None, {}, None),

@@ -156,7 +156,7 @@ def team(own: Array, load: Array) -> PlanningTeam:
             "step": as_array(PERIOD),
             "scale": as_array(PERIOD),  # the solver of the public code multiplies stages by their length
             "approach": as_array(0.0),
-            "push": as_array(np.zeros(3)),
+            "push": as_array(np.zeros(6)),
             "softness": as_array(1e-4),
         }
 

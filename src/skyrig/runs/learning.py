@@ -16,7 +16,7 @@ import optax
 from skyrig import checks
 from skyrig.control.interface import wanted_of
 from skyrig.control.mpc.distributed import DistributedMpc
-from skyrig.control.mpc.elastic_flight import Lesson, flown
+from skyrig.control.mpc.elastic_flight import WAYS, Lesson, Ways, flown
 from skyrig.control.mpc.policy import Policy
 from skyrig.errors import FlightDiverged, InputError
 from skyrig.runs.flying import fly, named_controller
@@ -72,6 +72,7 @@ def learn_weights(
     rate: float = 0.1,
     held_out: int = 4,
     seed: int = 0,
+    gradient: str = "closed-loop",
     progress: Callable[[int, np.ndarray], None] | None = None,
 ) -> Learned:
     """Networks that say the weights of a team's plans, trained through the closed loop.
@@ -92,6 +93,8 @@ def learn_weights(
         rate: Length of a step.
         held_out: How many whole flights, of scenarios not learned from, to judge by.
         seed: Of all that is drawn.
+        gradient: 'closed-loop'; 'uncoupled', which leaves out what agents do to each other; or 'open-loop',
+            that of every agent's own plans alone (Safe-PDP).
         progress: Called after each step with its number and every start's cost, the hand-tuned one's being 1.
     """
     for name, value, least in (
@@ -102,6 +105,7 @@ def learn_weights(
     ):
         if value < least:
             raise InputError(f"{name} must be at least {least}, not {value}.")
+    checks.choice("gradient", gradient, WAYS)
     checks.positive("rate", rate)
     checks.positive("seconds", seconds)
     rows = varied(scenario, usual(scenario) if vary is None else vary, flights + held_out, seed)
@@ -109,15 +113,21 @@ def learn_weights(
     controller = planner(scenario.build())
     rng = np.random.default_rng(seed)
     lessons = [lesson(controller, it.build(), seconds, rng) for it in each[:flights]]
-    policies, history = _descended(controller, lessons, starts, iterations, rate, seed, progress)
-    step, start = np.unravel_index(int(np.nanargmin(history)), history.shape)
-    policy = jax.tree.map(lambda leaf: leaf[start], policies[step])
+    begun = [(gradient, seed + k) for k in range(starts)]
+    policies, history = descended(controller, lessons, begun, iterations, rate, progress)
+    policy, chosen = best(policies, history)
     hand = Policy.constant(*controller.weights)
     trials = [
-        HeldOutFlight(row, {"hand-tuned": _error(it, hand), "learned": _error(it, policy)})
+        HeldOutFlight(row, {"hand-tuned": position_rmse(it, hand), "learned": position_rmse(it, policy)})
         for row, it in zip(rows[flights:], each[flights:], strict=True)
     ]
-    return Learned(policy, history, (int(step), int(start)), tuple(trials))
+    return Learned(policy, history, chosen, tuple(trials))
+
+
+def best(policies: Sequence[Policy], history: np.ndarray) -> tuple[Policy, tuple[int, int]]:
+    """The networks whose flights cost least, of which step and of which start."""
+    step, start = np.unravel_index(int(np.nanargmin(history)), history.shape)
+    return jax.tree.map(lambda leaf: leaf[start], policies[int(step)]), (int(step), int(start))
 
 
 def planner(built: Built) -> DistributedMpc:
@@ -161,46 +171,52 @@ def lesson(controller: DistributedMpc, built: Built, seconds: float, rng: np.ran
     )
 
 
-def mean_cost(controller: DistributedMpc, policy: Policy, lessons: Lesson) -> Any:
-    """Of short flights, in front of every leaf, with a policy's weights (m^2)."""
+def mean_cost(controller: DistributedMpc, policy: Policy, lessons: Lesson, ways: Ways | None = None) -> Any:
+    """Of short flights, in front of every leaf, with a policy's weights (m^2); see `Ways` of derivatives."""
     flies = dataclasses.replace(controller, policy=policy.normalised())
-    return jnp.mean(jax.vmap(lambda it: jnp.mean(flown(flies, it)[1]))(lessons))
+    return jnp.mean(jax.vmap(lambda it: jnp.mean(flown(flies, it, ways)[1]))(lessons))
 
 
-def _descended(
+def descended(
     controller: DistributedMpc,
     lessons: Sequence[Lesson],
-    starts: int,
+    begun: Sequence[tuple[str, int]],
     iterations: int,
     rate: float,
-    seed: int,
-    progress: Callable[[int, np.ndarray], None] | None,
+    progress: Callable[[int, np.ndarray], bool | None] | None = None,
+    slope_of: Callable[..., Any] | None = None,
 ) -> tuple[list[Policy], np.ndarray]:
-    """Networks of all starts at every step, and their costs in terms of the hand-tuned one."""
+    """Networks of all starts at every step, and their costs in terms of the hand-tuned one.
+
+    Args:
+        controller: Whose weights are learned.
+        lessons: Short flights to learn from.
+        begun: The gradient (`WAYS`) and the seed of the networks of every start; all go down side by side.
+        iterations: Steps of gradient descent.
+        rate: Length of a step.
+        progress: Called after each step with its number and every start's cost; True ends the descent.
+        slope_of: `slopes` of this controller, if another descent of as many starts has compiled it already.
+    """
     together = jax.tree.map(lambda *leaves: jnp.stack(leaves), *lessons)
-    begun = [Policy.random(*controller.weights, seed=seed + k) for k in range(starts)]
-    policies = jax.tree.map(lambda *leaves: jnp.stack(leaves), *begun)
+    fresh = [Policy.random(*controller.weights, seed=seed) for _, seed in begun]
+    policies = jax.tree.map(lambda *leaves: jnp.stack(leaves), *fresh)
+    ways = Ways(*(jnp.asarray(column) for column in zip(*(WAYS[kind] for kind, _ in begun), strict=True)))
     units = jax.tree.map(lambda _: True, policies)
     learns = eqx.tree_at(lambda it: (it.vehicle_unit, it.load_unit), units, (False, False))
-    value = jax.jit(
-        jax.vmap(
-            jax.value_and_grad(lambda it, all_of_them: mean_cost(controller, it, all_of_them)), (0, None)
-        ),
-        compiler_options=QUICK,
-    )
-    hand = jax.tree.map(lambda leaf: jnp.stack([leaf] * starts), Policy.constant(*controller.weights))
-    before = float(value(hand, together)[0][0])
+    value = slope_of or slopes(controller)
+    hand = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(begun)), Policy.constant(*controller.weights))
+    before = float(value(hand, together, ways)[0][0])
     if not np.isfinite(before):
         raise FlightDiverged("A flight with the hand-tuned weights does not stay finite.")
     method = optax.adam(rate)
     memory = method.init(eqx.filter(policies, learns))
     kept, history = [], []
     while len(kept) <= iterations:
-        cost, slope = value(policies, together)
+        cost, slope = value(policies, together, ways)
         kept.append(policies)
         history.append(np.asarray(cost) / before)
-        if progress is not None:
-            progress(len(kept) - 1, history[-1])
+        if progress is not None and progress(len(kept) - 1, history[-1]):
+            break
         # a start whose flights end beyond all numbers waits where it is
         slope = jax.tree.map(
             lambda leaf: jnp.nan_to_num(leaf / before, nan=0.0, posinf=0.0, neginf=0.0), slope
@@ -210,8 +226,14 @@ def _descended(
     return kept, np.array(history)
 
 
-def _error(scenario: Scenario, policy: Policy) -> float:
-    """Root mean square error of the position over a whole flight (m)."""
+def slopes(controller: DistributedMpc) -> Callable[..., Any]:
+    """Cost of short flights, and its derivative, by policies side by side, lessons and `Ways`; compiled."""
+    one = jax.value_and_grad(lambda it, lessons, ways: mean_cost(controller, it, lessons, ways))
+    return jax.jit(jax.vmap(one, (0, None, 0)), compiler_options=QUICK)
+
+
+def position_rmse(scenario: Scenario, policy: Policy) -> float:
+    """Root mean square error of the position over a whole flight (m); infinite if it ends beyond numbers."""
     try:
         return fly(scenario, controller=lambda built: with_policy(built, policy)).metrics["tracking"][
             "whole"

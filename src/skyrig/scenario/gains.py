@@ -84,6 +84,7 @@ _MPC = {
     "horizon": Meaning("1", "steps that are looked ahead"),
     "sweeps": Meaning("1", "how often plans are exchanged in a control period"),
     "turns": Meaning("1", "how often each agent improves its plan in a sweep"),
+    "delay": Meaning("1", "control periods that a message takes; 0: they are exchanged within a period"),
     "parallel": Meaning("1", "1: the payload plans at the same time as the vehicles, not after them"),
 }
 _OWN = {

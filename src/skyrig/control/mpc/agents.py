@@ -64,8 +64,9 @@ class Rigid(Problem):
     """Factor on the cost of a stage, beside the end's."""
     approach: Float[Array, "..."]
     """At the end of the horizon errors should die out at this rate (1/s)."""
-    push: Float[Array, "..."]  # (3)
-    """Acceleration that nobody planned, as it was observed, world frame (m/s^2)."""
+    push: Float[Array, "..."]  # (6)
+    """What nobody planned, as it was observed: acceleration, world frame (m/s^2), and angular acceleration,
+    body frame (rad/s^2)."""
 
     def moved(self, x: Array, d: Array) -> Array:
         """A state moved by a tangent vector."""
@@ -86,7 +87,11 @@ class Rigid(Problem):
 
     def unplanned(self) -> Float[Array, "3"]:
         """Gravity, and whatever else accelerates it (m/s^2)."""
-        return self.push.at[2].add(-self.gravity)
+        return self.push[:3].at[2].add(-self.gravity)
+
+    def twist(self) -> Float[Array, "3"]:
+        """Torque that nobody planned, body frame (N m)."""
+        return self.inertia @ self.push[3:]
 
     def at_end(self, error: Float[Array, "12"]) -> Float[Array, "12"]:
         """Errors at the end of the horizon: speeds count from those at which errors die out."""
@@ -118,7 +123,7 @@ class VehicleAgent(Rigid):
         along = x[POSITION] + rotation @ self.hook - tied
         pull = -tension * along / jnp.sqrt(jnp.sum(along * along))
         acceleration = (rotation[:, 2] * u[0] + pull) / self.mass + self.unplanned()
-        torque = u[1:] + cross(self.hook, rotation.T @ pull)
+        torque = u[1:] + cross(self.hook, rotation.T @ pull) + self.twist()
         return bodies.rate_of_change(x, acceleration, torque, self.inertia, self.inverse_inertia)
 
     def upper_end(self, x: Array) -> Float[Array, "3"]:
@@ -196,7 +201,7 @@ class LoadAgent(Rigid):
         rotation = rotation_matrix(x[ATTITUDE])
         along = hooks - x[POSITION] - self.attachment @ rotation.T
         pull = u[:, None] * along / jnp.sqrt(jnp.sum(along * along, 1, keepdims=True))
-        torque = jnp.sum(cross(self.attachment.T, (pull @ rotation).T), 1)
+        torque = jnp.sum(cross(self.attachment.T, (pull @ rotation).T), 1) + self.twist()
         acceleration = jnp.sum(pull, 0) / self.mass + self.unplanned()
         return bodies.rate_of_change(x, acceleration, torque, self.inertia, self.inverse_inertia)
 

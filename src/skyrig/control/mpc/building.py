@@ -18,7 +18,7 @@ from skyrig.errors import InputError
 from skyrig.rigs.cables import OnCables, inverse
 from skyrig.vehicles import Airframe
 
-WHOLE = {"horizon": (10, 2, 50), "sweeps": (3, 1, 20), "turns": (2, 1, 20)}
+WHOLE = {"horizon": (10, 2, 50), "sweeps": (3, 1, 20), "turns": (2, 1, 20), "delay": (0, 0, 10)}
 """Gains that are whole numbers: default, least, most."""
 
 
@@ -38,7 +38,7 @@ def central(
     rig: OnCables, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock
 ) -> Controller:
     """One planner plans for all."""
-    return _built(rig, airframes, {"sweeps": 1, **(gains or {})}, "central", clock)
+    return _built(rig, airframes, {"sweeps": 1, "delay": 0, **(gains or {})}, "central", clock)
 
 
 def _built(

@@ -35,7 +35,7 @@ from skyrig.control.mpc.policy import Policy
 from skyrig.control.mpc.preview import Preview, preview
 from skyrig.control.mpc.problem import Bounds
 from skyrig.control.mpc.solver import Plan
-from skyrig.control.mpc.team import PlanningTeam, Plans, heard
+from skyrig.control.mpc.team import HeardPlans, PlanningTeam, Plans, heard
 from skyrig.planning import Sample
 from skyrig.rigs.bodies import Bodies
 
@@ -72,10 +72,12 @@ class MpcMemory(eqx.Module):
     """What is kept from tick to tick."""
 
     plans: Plans
-    push: Float[Array, "..."]  # (n+1, 3)
-    """Observed accelerations that nobody planned, the load's last (m/s^2)."""
-    expected: Float[Array, "..."]  # (n+1, 3)
-    """Velocities that were planned for this tick (m/s)."""
+    push: Float[Array, "..."]  # (n+1, 6)
+    """Observed accelerations that nobody planned, the load's last (m/s^2, rad/s^2)."""
+    expected: Float[Array, "..."]  # (n+1, 6)
+    """Velocities and body rates that were planned for this tick (m/s, rad/s)."""
+    sent: tuple[HeardPlans, ...]
+    """Messages on their way, the oldest first."""
     tick: Int[Array, ""]
     change: Float[Array, ""]
     """What the last exchange still changed."""
@@ -117,6 +119,8 @@ class DistributedMpc(Controller):
     sweeps: int = eqx.field(static=True, kw_only=True)
     turns: int = eqx.field(static=True, kw_only=True)
     order: str = eqx.field(static=True, kw_only=True)
+    delay: int = eqx.field(static=True, kw_only=True)
+    """Control periods that a message is on its way; with none, plans are exchanged within a period."""
     policy: Policy | None = eqx.field(default=None, kw_only=True)
     """Networks, normalised, that say the weights in place of the gains."""
 
@@ -175,8 +179,10 @@ class DistributedMpc(Controller):
         own = Weights(gains.vehicle.T, gains.final * gains.vehicle.T, gains.effort.T)
         return own, Weights(gains.load, gains.final * gains.load, gains.tension)
 
-    def team(self, length: Array, push: Array, weights: tuple[Weights, Weights]) -> PlanningTeam:
-        """Those who plan, with cables of that length and pushes (n + 1, 3) as observed."""
+    def team(
+        self, length: Array, push: Array, weights: tuple[Weights, Weights], heeded: Array | None = None
+    ) -> PlanningTeam:
+        """Those who plan, with cables of that length and pushes (n + 1, 6) as observed."""
         gains, n = self.gains, self.mass.shape[0]
 
         def shared(value: Array) -> Array:
@@ -220,9 +226,8 @@ class DistributedMpc(Controller):
         barrier = BARRIER * one
         thrusts = Bounds(self.least.T, self.most.T, shared(barrier))
         tensions = Bounds(self.least_tension, self.most_tension, barrier)
-        return PlanningTeam(
-            vehicles, load, thrusts, tensions, self.obstacles, self.sweeps, self.turns, self.order
-        )
+        fixed = (self.obstacles, self.sweeps, self.turns, self.order)
+        return PlanningTeam(vehicles, load, thrusts, tensions, *fixed, heeded=heeded)
 
     def begun(self, vehicles: Array, load: Array, length: Array) -> MpcMemory:
         """The memory of one flight to begin with, from states (13, n) and (13)."""
@@ -233,33 +238,52 @@ class DistributedMpc(Controller):
         craft = jax.vmap(Plan.of)(jnp.broadcast_to(vehicles.T[:, None], (n, rows, 13)), effort)
         tension = jnp.broadcast_to(share, (self.horizon, n))
         cargo = Plan.of(jnp.broadcast_to(load, (rows, 13)), tension)
-        still = jnp.zeros((n + 1, 3), load.dtype)
-        speeds = jnp.concatenate([vehicles.T, load[None]])[:, VELOCITY]
+        still, told = jnp.zeros((n + 1, 6), load.dtype), heard(craft, cargo)
+        speeds = _speeds(jnp.concatenate([vehicles.T, load[None]]))
         zero = jnp.zeros((), load.dtype)
-        return MpcMemory(
-            Plans(craft, cargo, heard(craft, cargo)), still, speeds, jnp.zeros((), jnp.int32), zero
-        )
+        sent = (told,) * self.delay
+        return MpcMemory(Plans(craft, cargo, told), still, speeds, sent, jnp.zeros((), jnp.int32), zero)
 
     def decided(
-        self, memory: MpcMemory, t: Array, wanted: Preview, vehicles: Array, load: Array, length: Array
+        self,
+        memory: MpcMemory,
+        t: Array,
+        wanted: Preview,
+        vehicles: Array,
+        load: Array,
+        length: Array,
+        heeded: Array | None = None,
     ) -> tuple[MpcMemory, Array]:
-        """One flight's memory and thrusts and moments (4, n) for the coming tick."""
-        speeds = jnp.concatenate([vehicles.T, load[None]])[:, VELOCITY]
+        """One flight's memory and thrusts and moments (4, n) for the coming tick.
+
+        `heeded` is the share of derivatives that is passed from agent to agent, all of it if None.
+        """
+        speeds = _speeds(jnp.concatenate([vehicles.T, load[None]]))
         push = memory.push + self.gains.learn * (speeds - memory.expected)
-        team = self.team(length, push, self._weights_at(wanted, vehicles, load))
+        team = self.team(length, push, self._weights_at(wanted, vehicles, load), heeded)
         fresh = memory.tick % self.stride == 0
-        later = jax.tree.map(lambda new, old: jnp.where(fresh, new, old), memory.plans.later(), memory.plans)
+        known = memory.plans, memory.sent
+        moved = memory.plans.later(), tuple(it.later() for it in memory.sent)
+        later, sent = jax.tree.map(lambda new, old: jnp.where(fresh, new, old), moved, known)
         deaf = (t >= self.deaf[0]) & (t < self.deaf[1])
+        if sent:  # nobody hears anything newer until the next period
+            later = Plans(later.vehicles, later.load, later.told.unless(deaf, sent[0]))
+            deaf = jnp.ones_like(deaf)
         plans, change = team.plan(vehicles.T, load, wanted.vehicle_aims, wanted.load_aim, later, deaf)
-        after = jnp.concatenate([plans.vehicles.states[:, 1], plans.load.states[None, 1]])[:, VELOCITY]
+        sent = (*sent, heard(plans.vehicles, plans.load))[1:] if sent else sent
+        after = _speeds(jnp.concatenate([plans.vehicles.states[:, 1], plans.load.states[None, 1]]))
         expected = speeds + (after - speeds) / self.stride
-        kept = MpcMemory(plans, push, expected, memory.tick + 1, change)
+        kept = MpcMemory(plans, push, expected, sent, memory.tick + 1, change)
         return kept, plans.vehicles.inputs[:, 0].T
 
     def _weights_at(self, wanted: Preview, vehicles: Array, load: Array) -> tuple[Weights, Weights]:
         if self.policy is None:
             return self.weights
         return self.policy.weights(*errors(wanted, vehicles, load))
+
+
+def _speeds(states: Float[Array, "m 13"]) -> Float[Array, "m 6"]:
+    return jnp.concatenate([states[:, VELOCITY], states[:, RATE]], 1)
 
 
 def errors(wanted: Preview, vehicles: Array, load: Array) -> tuple[Array, Array]:

@@ -18,8 +18,9 @@ from skyrig.algebra import cross, rotation_matrix
 from skyrig.control.mpc.agents import VehicleAgent
 from skyrig.control.mpc.bodies import ATTITUDE, RATE, VELOCITY, runge_kutta
 from skyrig.control.mpc.distributed import DistributedMpc, errors
+from skyrig.control.mpc.optimality import passed
 from skyrig.control.mpc.preview import Preview
-from skyrig.control.mpc.team import PlanningTeam
+from skyrig.control.mpc.team import PlanningTeam, Plans
 
 PARTS = 8
 """Steps in a control period."""
@@ -42,22 +43,41 @@ class Lesson(eqx.Module):
     """Acceleration of the load that nobody told the planners of (m/s^2)."""
 
 
-def flown(controller: DistributedMpc, lesson: Lesson) -> tuple[Array, Array]:
+class Ways(eqx.Module):
+    """Which ways derivatives of a flight take: 1, or 0 to leave one out."""
+
+    others: Float[Array, "..."]
+    """From agent to agent, by messages and along cables."""
+    time: Float[Array, "..."]
+    """From tick to tick. Without it a tick costs what its plans cost over their horizon."""
+
+
+WAYS = {"closed-loop": (1.0, 1.0), "uncoupled": (0.0, 1.0), "open-loop": (0.0, 0.0)}
+"""By name: all; without what agents do to each other; of every agent's own plans alone (Safe-PDP)."""
+
+
+def flown(controller: DistributedMpc, lesson: Lesson, ways: Ways | None = None) -> tuple[Array, Array]:
     """States of all bodies, the load last, from the start to the last tick's end, and the cost of each tick.
 
-    They are (T + 1, n + 1, 13) and (T).
+    They are (T + 1, n + 1, 13) and (T). Derivatives take all ways, or those that are said.
     """
+    others, on = (None, None) if ways is None else (ways.others, ways.time)
     length = controller.length
-    still = jnp.zeros((controller.mass.shape[0] + 1, 3), length.dtype)
-    world = controller.team(length, still.at[-1].set(lesson.push), controller.weights)
+    still = jnp.zeros((controller.mass.shape[0] + 1, 6), length.dtype)
+    world = controller.team(length, still.at[-1, :3].set(lesson.push), controller.weights)
     begin = jnp.concatenate([lesson.vehicles, lesson.load[None]])
     memory = controller.begun(lesson.vehicles.T, lesson.load, length)
 
     def tick(carry: tuple[Any, Array], now: Preview) -> tuple[tuple[Any, Array], tuple[Array, Array]]:
-        memory, states = carry
-        memory, effort = controller.decided(memory, jnp.asarray(0.0), now, states[:-1].T, states[-1], length)
-        after = moved(world, states, effort.T, controller.period)
-        return (memory, after), (after, cost(now, states))
+        memory, states = passed(carry, on)
+        begun = jnp.asarray(0.0)
+        memory, effort = controller.decided(memory, begun, now, states[:-1].T, states[-1], length, others)
+        after = moved(world, states, effort.T, controller.period, others)
+        costs = cost(now, states)
+        if on is not None:
+            ahead = _planned_cost(now, memory.plans)
+            costs = costs + (1 - on) * (ahead - jax.lax.stop_gradient(ahead))
+        return (memory, after), (after, costs)
 
     _, (states, costs) = jax.lax.scan(jax.checkpoint(tick), (memory, begin), lesson.wanted)
     return jnp.concatenate([begin[None], states]), costs
@@ -70,15 +90,29 @@ def cost(wanted: Preview, states: Float[Array, "m 13"]) -> Float[Array, ""]:
     return away + VEHICLE_COUNTS * jnp.mean(jnp.sum(own[:, :3] ** 2, 1))
 
 
+def _planned_cost(wanted: Preview, plans: Plans) -> Float[Array, ""]:
+    """Mean cost of what everybody plans for the horizon (m^2)."""
+    states = jnp.concatenate([plans.vehicles.states, plans.load.states[None]])
+
+    def at(load: Array, vehicles: Array, states: Array) -> Array:
+        return cost(Preview(load[None], wanted.tension, vehicles[None], wanted.effort), states)
+
+    return jnp.mean(jax.vmap(at, (0, 0, 1))(wanted.load, wanted.vehicles, states))
+
+
 def moved(
-    team: PlanningTeam, states: Float[Array, "m 13"], effort: Float[Array, "n 4"], period: Any
+    team: PlanningTeam,
+    states: Float[Array, "m 13"],
+    effort: Float[Array, "n 4"],
+    period: Any,
+    others: Array | None = None,
 ) -> Array:
-    """The bodies after a control period, thrusts and moments held."""
+    """The bodies after a control period, thrusts and moments held; see `Ways` for `others`."""
 
     def derivative(states: Array) -> Array:
         craft, load = states[:-1], states[-1]
-        tension = pulls(team, states)
-        ends, hooks = team.load.ends(load), jax.vmap(VehicleAgent.upper_end)(team.vehicles, craft)
+        hooks = jax.vmap(VehicleAgent.upper_end)(team.vehicles, craft)
+        tension, ends, hooks = passed((pulls(team, states), team.load.ends(load), hooks), others)
         moving = jax.vmap(VehicleAgent.derivative)(team.vehicles, craft, effort, ends, tension)
         return jnp.concatenate([moving, team.load.derivative(load, tension, hooks)[None]])
 

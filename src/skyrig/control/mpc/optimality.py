@@ -21,6 +21,19 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from skyrig.control.mpc.problem import Bounds, Problem, parted
+from skyrig.control.mpc.small import inverse
+
+
+def passed(tree: Any, share: Array | None) -> Any:
+    """The same numbers, of whose derivative only a share is passed on; all of it if None is said."""
+    if share is None:
+        return tree
+
+    def part(leaf: Array) -> Array:
+        still = jax.lax.stop_gradient(leaf)
+        return still + share * (leaf - still) if eqx.is_inexact_array(leaf) else leaf
+
+    return jax.tree.map(part, tree)
 
 
 @eqx.filter_custom_jvp
@@ -92,11 +105,11 @@ def _factored(h: Array, f: Array, end: Array) -> tuple[Array, ...]:
 
     def step(p: Array, now: Any) -> tuple[Array, tuple[Array, Array, Array]]:
         a, b, h = now
-        inverse = jnp.linalg.inv(h[size:, size:] + b.T @ p @ b)
+        inverted = inverse(h[size:, size:] + b.T @ p @ b)
         cross = h[size:, :size] + b.T @ p @ a
-        feedback = inverse @ cross
+        feedback = inverted @ cross
         before = h[:size, :size] + a.T @ p @ a - cross.T @ feedback
-        return 0.5 * (before + before.T), (p, feedback, inverse)
+        return 0.5 * (before + before.T), (p, feedback, inverted)
 
     return a, b, *jax.lax.scan(step, end, (a, b, h), reverse=True)[1]
 
@@ -105,14 +118,14 @@ def _solved(
     factors: tuple[Array, ...], begin: Array, slope: Array, offset: Array, final: Array
 ) -> tuple[Array, Array]:
     """Changes of states and inputs of the linear-quadratic problem."""
-    a, b, p, feedback, inverse = factors
+    a, b, p, feedback, inverted = factors
     size = begin.shape[0]
 
     def backward(s: Array, now: Any) -> tuple[Array, Array]:
-        a, b, p, feedback, inverse, slope, offset = now
+        a, b, p, feedback, inverted, slope, offset = now
         s = s + p @ offset
         q = slope[size:] + b.T @ s
-        return slope[:size] + a.T @ s - feedback.T @ q, -inverse @ q
+        return slope[:size] + a.T @ s - feedback.T @ q, -inverted @ q
 
     def forward(x: Array, now: Any) -> tuple[Array, tuple[Array, Array]]:
         a, b, feedback, add, offset = now
@@ -120,7 +133,7 @@ def _solved(
         after = a @ x + b @ u + offset
         return after, (after, u)
 
-    rows = (a, b, p, feedback, inverse, slope, offset)
+    rows = (a, b, p, feedback, inverted, slope, offset)
     _, add = jax.lax.scan(backward, final, rows, reverse=True)
     _, (states, inputs) = jax.lax.scan(forward, begin, (a, b, feedback, add, offset))
     return jnp.concatenate([begin[None], states]), inputs

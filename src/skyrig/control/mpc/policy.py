@@ -22,6 +22,7 @@ from jaxtyping import Array, Float
 
 from skyrig.algebra import as_jax
 from skyrig.control.mpc.agents import Weights
+from skyrig.control.mpc.small import largest_singular_value
 from skyrig.errors import InputError
 from skyrig.files import open_regular
 
@@ -85,7 +86,7 @@ class Policy(eqx.Module):
         """The same with every matrix divided by its largest singular value: what flies."""
 
         def scaled(matrix: Array) -> Array:
-            most = jnp.linalg.norm(matrix, 2, axis=(-2, -1), keepdims=True)
+            most = largest_singular_value(matrix)
             return matrix / jnp.where(most > 0, most, 1.0)
 
         def divided(layers: Layers) -> Layers:

@@ -24,6 +24,7 @@ from jaxtyping import Array, Float
 
 from skyrig.control.mpc.optimality import settled
 from skyrig.control.mpc.problem import Bounds, Problem, parted, rolled, total_cost
+from skyrig.control.mpc.small import inverse
 
 STEPS = (1.0, 0.5, 0.2, 0.05)
 """Shares of a Newton step that are tried."""
@@ -137,7 +138,7 @@ def _direction(problem: Problem, bounds: Bounds, stages: Any, plan: Plan) -> tup
         pa, pb = p @ a, p @ b
         quu, qux = huu + b.T @ pb, hux + b.T @ pa
         both = jnp.concatenate([qux, (gu + b.T @ g)[:, None]], 1)
-        solved = -jax.scipy.linalg.cho_solve((jnp.linalg.cholesky(quu), True), both)
+        solved = -inverse(quu) @ both
         feedback, forward = solved[:, :-1], solved[:, -1]
         p = hxx + a.T @ pa + qux.T @ feedback
         return (0.5 * (p + p.T), gx + a.T @ g + qux.T @ forward), (feedback, forward)

@@ -20,6 +20,7 @@ from jaxtyping import Array, Bool, Float
 
 from skyrig.control.mpc.agents import LoadAgent, LoadStage, StageAim, VehicleAgent, VehicleStage
 from skyrig.control.mpc.joint import Joint, JointStage
+from skyrig.control.mpc.optimality import passed
 from skyrig.control.mpc.problem import Bounds
 from skyrig.control.mpc.solver import Plan, solve
 
@@ -36,6 +37,14 @@ class HeardPlans(eqx.Module):
     vehicle_states: Float[Array, "..."]  # (n, N+1, 13)
     """Of the vehicles, as all others know them."""
 
+    def later(self) -> HeardPlans:
+        """The same as they are known one step later."""
+        return jax.tree.map(lambda leaf: jnp.concatenate([leaf[:, 1:], leaf[:, -1:]], 1), self)
+
+    def unless(self, deaf: Bool[Array, " n"], news: HeardPlans) -> HeardPlans:
+        """News, but of and to those who are deaf what was known before."""
+        return jax.tree.map(lambda new, old: _unless(deaf, new, old), news, self)
+
 
 class Plans(eqx.Module):
     """What everybody plans, and what everybody was told."""
@@ -50,7 +59,7 @@ class Plans(eqx.Module):
         return Plans(
             jax.vmap(Plan.later)(self.vehicles),
             self.load.later(),
-            jax.tree.map(lambda leaf: jnp.concatenate([leaf[:, 1:], leaf[:, -1:]], 1), self.told),
+            self.told.later(),
         )
 
 
@@ -65,6 +74,8 @@ class PlanningTeam(eqx.Module):
     tensions: Bounds
     obstacles: Float[Array, "..."]  # (k, 3)
     """x, y and radius of each (m)."""
+    heeded: Float[Array, "..."] | None = eqx.field(default=None, kw_only=True)
+    """Share of derivatives that is passed from agent to agent; None for all of it."""
     sweeps: int = eqx.field(static=True)
     turns: int = eqx.field(static=True)
     """Of every agent in a sweep."""
@@ -109,15 +120,14 @@ class PlanningTeam(eqx.Module):
             if self.order == "serial":
                 known = _unless(deaf, craft.states, known)
             cargo = self._load(load, load_aim, plans, known)
-            new = heard(craft, cargo)
-            told = jax.tree.map(lambda new, old: _unless(deaf, new, old), new, plans.told)
+            told = plans.told.unless(deaf, heard(craft, cargo))
             return Plans(craft, cargo, told), _change(plans, craft, cargo)
 
         plans, changes = jax.lax.scan(sweep, guess, None, length=self.sweeps)
         return plans, changes[-1]
 
     def _vehicles(self, start: Array, aims: StageAim, plans: Plans) -> Plan:
-        told, count = plans.told, self.count
+        told, count = passed(plans.told, self.heeded), self.count
         among = np.array([[j for j in range(count) if j != i] for i in range(count)], int)
         others = told.vehicle_states[among.reshape(count, count - 1), :, :3]
         tied = jax.vmap(lambda k, states: jax.vmap(self.load.ends)(states)[:, k])(
@@ -134,6 +144,7 @@ class PlanningTeam(eqx.Module):
         return jax.vmap(own)(self.vehicles, self.thrusts, start, stages, plans.vehicles)
 
     def _load(self, start: Array, aim: StageAim, plans: Plans, known: Array) -> Plan:
+        known = passed(known, self.heeded)
         hooks = jax.vmap(lambda own, states: jax.vmap(own.upper_end)(states))(self.vehicles, known)
         fixed = jnp.broadcast_to(self.obstacles, (hooks.shape[1], *self.obstacles.shape))
         stages = LoadStage(aim, jnp.moveaxis(hooks, 0, 1), fixed)
