@@ -44,9 +44,9 @@ MECHANISMS = {
 HEAD = """# Gallery
 
 Every bundled scenario, drawn at a few moments of its flight or as it begins, with the path of what is
-carried (dark) and where it is wanted (pale). Each name flies as it is: `skyrig fly NAME` writes numbers,
-pictures and a report, `skyrig studio NAME` shows it in a browser, and `skyrig show NAME --yaml` prints the
-file to begin your own with.
+carried (dark) and where it is wanted (pale). The command below each picture flies it and writes numbers, plots
+and a report; `skyrig studio NAME` shows it live in a browser, and `skyrig show NAME --yaml` prints the file to
+begin your own with.
 
 `python docs/gallery.py` writes this page, pictures and all.
 """
@@ -165,7 +165,7 @@ def page() -> str:
 def _cell(scenario: Scenario) -> str:
     name, says = scenario.name, " ".join(scenario.spec.description.split())
     shown = f"![{says}](gallery/{name}.webp)<br>" if (PLACE / f"{name}.webp").exists() else ""
-    return f"{shown}`{name}`<br>{says}"
+    return f"{shown}`skyrig fly {name}`<br>{says}"
 
 
 def main(arguments: list[str]) -> None:

@@ -78,7 +78,7 @@ def test_every_bundled_scenario_is_in_the_gallery() -> None:
     for name in names():
         head = read_yaml(bundled_text(name).partition("\nrig:")[0], name)  # whole files take their time
         says = " ".join(str(head["description"]).split())
-        assert f"`{name}`<br>{says}" in text, f"python docs/gallery.py {name}"
+        assert f"`skyrig fly {name}`<br>{says}" in text, f"python docs/gallery.py {name}"
     pictures = {path.stem: path.stat().st_size for path in (ROOT / "docs" / "gallery").glob("*.webp")}
     assert set(re.findall(r"\(gallery/([\w-]+)\.webp\)", text)) == set(pictures) <= set(names())
     assert sum(pictures.values()) < 5e6

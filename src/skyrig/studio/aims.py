@@ -41,6 +41,8 @@ class Aims:
         self.rate = float(built.scenario.spec.loop.control_rate)
         self.open_loop = built.controller.name == OPEN_LOOP
         self._blocks: dict[int, Any] = {}
+        self._sampled: dict[int, Any] = {}
+        """The payload's reference, block by block."""
         self.gliding: Pose | None = None
         """On the way to a commanded pose: where it has come to."""
 
@@ -72,26 +74,44 @@ class Aims:
             return None
         if self.gliding is not None:
             pose = hover(start=self.gliding[0], attitude=self.gliding[1]).sample(np.zeros(count))
-        else:
-            pose = self.built.reference.sample((first + np.arange(count)) / self.rate)
-        return np.asarray(pose.position)[:, 0], np.asarray(pose.attitude)
+            return np.asarray(pose.position)[:, 0], np.asarray(pose.attitude)
+        begin, last = first // BLOCK, (first + count - 1) // BLOCK
+        parts = [self._sample(number) for number in range(begin, last + 1)]
+        rows = slice(first - begin * BLOCK, first - begin * BLOCK + count)
+        position = np.concatenate([np.asarray(it.position) for it in parts])
+        return position[rows, 0], np.concatenate([np.asarray(it.attitude) for it in parts])[rows]
 
-    def _block(self, number: int) -> Any:
-        """Targets of `BLOCK` ticks; past the reference's end one block serves for ever."""
+    def _clock(self, number: int) -> Numbers:
+        """When the ticks of a block are (s)."""
+        return (number * BLOCK + np.arange(BLOCK)) / self.rate
+
+    def _held(self, number: int) -> int:
+        """Which block serves as block `number`; past the reference's end one does for ever."""
         longest = self.built.scenario.motions.duration
         if not np.isfinite(longest):
             longest = self.built.duration
-        number = min(number, int(np.ceil(longest * self.rate / BLOCK)) + 1)
+        return min(number, int(np.ceil(longest * self.rate / BLOCK)) + 1)
+
+    def _sample(self, number: int) -> Any:
+        """The payload's reference at the ticks of a block."""
+        number = self._held(number)
+        if number not in self._sampled:
+            assert self.built.reference is not None
+            _make_room(self._sampled)
+            self._sampled[number] = self.built.reference.sample(self._clock(number))
+        return self._sampled[number]
+
+    def _block(self, number: int) -> Any:
+        """Targets of `BLOCK` ticks."""
+        number = self._held(number)
         if number not in self._blocks:
-            clock = (number * BLOCK + np.arange(BLOCK)) / self.rate
             each = self.built.vehicle_references
             made = targets(
                 self.controller,
-                None if self.built.reference is None else self.built.reference.sample(clock),
-                None if each is None else [it.sample(clock) for it in each],
+                None if self.built.reference is None else self._sample(number),
+                None if each is None else [it.sample(self._clock(number)) for it in each],
             )
-            if len(self._blocks) > 3:
-                self._blocks.pop(next(iter(self._blocks)))
+            _make_room(self._blocks)
             self._blocks[number] = jax.tree.map(np.asarray, made)
         return self._blocks[number]
 
@@ -108,6 +128,12 @@ class Aims:
         self.gliding = (there, turned)
         sample = hover(start=there, attitude=turned).sample(np.zeros(self.count))
         return jax.tree.map(np.asarray, targets(self.controller, sample))
+
+
+def _make_room(blocks: dict[int, Any]) -> None:
+    """Let go of the oldest of a few blocks."""
+    if len(blocks) > 3:
+        blocks.pop(next(iter(blocks)))
 
 
 def _toward(here: Numbers, there: Numbers, most: float) -> Numbers:

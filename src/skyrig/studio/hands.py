@@ -67,6 +67,11 @@ class Hands:
         """Whether nothing is done."""
         return self.pose is self.share is self.force is self.torque is self.pull is None
 
+    @property
+    def pushing(self) -> bool:
+        """Whether forces or torques act."""
+        return not (self.force is self.torque is self.pull is None)
+
 
 def moving(bodies: Any) -> Track:
     """The bodies of a group at one moment, (k, 3), from those of a rig, (3, k)."""

@@ -89,6 +89,7 @@ class Live:
             chosen,
         )
         self._start = self._plant.start(built.state)
+        self._rest = {name: np.asarray(it) for name, it in built.rig.rest_goals().items()}
         # in NumPy, in which chunks are put together without calls to JAX
         self._plant, self._autopilot = jax.tree.map(np.asarray, (self._plant, self._autopilot))
         self._carried_on: Any = None
@@ -212,7 +213,9 @@ class Live:
         """The steps between `times` (s), of which `marks` begin with a tick, ready to be flown."""
         clock = (self.tick + np.arange(TICKS)) / self.rate
         since = np.concatenate([times[:-1], np.full(self.room + 1 - len(times), times[-2])])
-        plant = eqx.tree_at(lambda it: it.elements["pushes"], self._plant, self._pushes(since, hands))
+        plant = self._plant
+        if self.built.disturbances.wrenches or hands.pushing:  # it was made without
+            plant = eqx.tree_at(lambda it: it.elements["pushes"], plant, self._pushes(since, hands))
         around = self._around(since, hands)
         # steps are given one by one, each with a column of the surroundings to itself
         planned = schedule(self.built.rig, times, times[-1] - times[0], happen, ticks=times[marks])
@@ -233,13 +236,13 @@ class Live:
         """What is done to the actuators from each of `since` on."""
         acting = self.built.disturbances
         share = acting.thrust_share(since) * (1.0 if hands.share is None else hands.share)
-        rest = {name: np.tile(it, (len(since), 1)) for name, it in self.built.rig.rest_goals().items()}
-        goals = {name: as_jax(it.T) for name, it in (rest | acting.goals(since)).items()}
+        rest = {name: np.tile(it, (len(since), 1)) for name, it in self._rest.items()}
+        goals = {name: np.asarray(it).T for name, it in (rest | acting.goals(since)).items()}
         losses, counts = acting.rotor_losses, self._autopilot.actuators.counts
         if not losses:
-            return Surroundings(as_jax(share.T), goals)
+            return Surroundings(share.T, goals)
         turning = alive(losses, since, max(counts), len(counts))
-        return Surroundings(as_jax(share.T), goals, as_jax(turning), as_jax(told(losses, since, len(counts))))
+        return Surroundings(share.T, goals, as_jax(turning), as_jax(told(losses, since, len(counts))))
 
     def _pushes(self, since: Numbers, hands: Hands) -> Pushes:
         """What pushes the rig from each of `since` on: the scenario and hands."""
