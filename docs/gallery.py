@@ -44,9 +44,9 @@ MECHANISMS = {
 HEAD = """# Gallery
 
 Every bundled scenario, drawn at a few moments of its flight or as it begins, with the path of what is
-carried (dark) and where it is wanted (pale). The command below each picture flies it and writes numbers, plots
-and a report; `skyrig studio NAME` shows it live in a browser, and `skyrig show NAME --yaml` prints the file to
-begin your own with.
+carried (dark) and where it is wanted (pale). The command below each picture flies it and writes numbers,
+plots and a report; `skyrig studio NAME` shows it live in a browser, and `skyrig show NAME --yaml` prints the
+file to begin your own with.
 
 `python docs/gallery.py` writes this page, pictures and all.
 """

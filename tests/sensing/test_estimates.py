@@ -5,7 +5,6 @@ import pytest
 
 import skyrig
 from skyrig.errors import InputError
-from skyrig.scenario.instruments import carrier_of
 from skyrig.sensing.cable_directions import CableDirectionsSpec, LoadsOnCables
 from skyrig.sensing.sensor import Truth
 from skyrig.tracks import Track
@@ -54,7 +53,7 @@ def test_where_cables_lead_is_where_the_load_is() -> None:
             group: Track(*(np.asarray(leaf).T for leaf in vars(them).values()))
             for group, them in built.rig.bodies(built.state).items()
         }
-        carrier, said = carrier_of(it.spec, parts), CableDirectionsSpec(noise=0.0)
+        carrier, said = parts.carrier(it.spec.loop.control_rate), CableDirectionsSpec(noise=0.0)
         none = np.zeros(parts.count), np.zeros((parts.count, 3)), np.zeros(parts.count)
         read = said.build(carrier).sample(Truth(0.0, bodies, *none), np.random.default_rng(0))
         team, load = bodies["vehicles"], bodies["payload"]

@@ -35,7 +35,7 @@ from skyrig.sim.schedule import Cut, Poke, schedule
 from skyrig.studio.aims import Aims
 from skyrig.studio.hands import Hands, moving
 from skyrig.studio.tape import flight_of, piece
-from skyrig.vehicles.rotor_loss import alive, told
+from skyrig.vehicles.rotor_loss import alive, noticed
 
 if TYPE_CHECKING:
     from skyrig.scenario.build import Built
@@ -242,7 +242,7 @@ class Live:
         if not losses:
             return Surroundings(share.T, goals)
         turning = alive(losses, since, max(counts), len(counts))
-        return Surroundings(share.T, goals, as_jax(turning), as_jax(told(losses, since, len(counts))))
+        return Surroundings(share.T, goals, as_jax(turning), as_jax(noticed(losses, since, len(counts))))
 
     def _pushes(self, since: Numbers, hands: Hands) -> Pushes:
         """What pushes the rig from each of `since` on: the scenario and hands."""
