@@ -89,7 +89,7 @@ class PointRobotMemory(eqx.Module):
     craft: Estimate
 
 
-class Hanging(NamedTuple):
+class Suspension(NamedTuple):
     """How the payload hangs."""
 
     up: Float[Array, "3 n ..."]
@@ -173,7 +173,7 @@ class PointRobots(Controller):
         """Natural frequency of a weight on the mean cable (rad/s)."""
         return jnp.sqrt(self.gravity / jnp.maximum(length.mean(0), 1e-6))
 
-    def hung(self, load: Bodies, craft: Bodies, length: Array, speeding: Array) -> tuple[Hanging, Array]:
+    def hung(self, load: Bodies, craft: Bodies, length: Array, speeding: Array) -> tuple[Suspension, Array]:
         """How the payload hangs, and at what rate its sway changes (m/s).
 
         Args:
@@ -183,7 +183,7 @@ class PointRobots(Controller):
             speeding: (2, 3, n) accelerations that are wanted of the vehicles (m/s^2), and their rates.
         """
 
-        def later(seconds: Array) -> Hanging:
+        def later(seconds: Array) -> Suspension:
             turned = load.attitude + seconds * attitude_rate(load.attitude, load.rate)
             there = Bodies(load.position + seconds * load.velocity, load.velocity, turned, load.rate)
             hooks, wanted = craft.position + seconds * craft.velocity, speeding[0] + seconds * speeding[1]
@@ -193,7 +193,9 @@ class PointRobots(Controller):
         found, rate = jax.jvp(later, (now,), (jnp.ones_like(now),))
         return found, rate.sway
 
-    def _held(self, load: Bodies, craft: Bodies, length: Array, speeding: Float[Array, "3 n ..."]) -> Hanging:
+    def _held(
+        self, load: Bodies, craft: Bodies, length: Array, speeding: Float[Array, "3 n ..."]
+    ) -> Suspension:
         """With hooks held still.
 
         Lengths stay: W^T M^-1 (W pull + load) = 0, so pull = -(W^T M^-1 W)^-1 W^T M^-1 load.
@@ -216,7 +218,7 @@ class PointRobots(Controller):
         sway = swayed(arm, up, pull, length, speeding, self.gravity, self.payload_mass, inertia)
         weight = jnp.zeros_like(load.position).at[2].set(self.gravity)
         moving = [(pull * up).sum(1) / self.payload_mass - weight, (pull * spun).sum(1)]
-        return Hanging(up, pull, sway, jnp.concatenate(moving))
+        return Suspension(up, pull, sway, jnp.concatenate(moving))
 
     def apart(self, position: Float[Array, "3 n ..."], stiffness: Array) -> Float[Array, "3 n ..."]:
         """A potential around each vehicle that others are pushed out of (m/s^2)."""
