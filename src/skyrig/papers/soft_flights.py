@@ -162,7 +162,7 @@ def jumped(density: float, angle: float, tendons: float = 1e3) -> JumpErrors:
     # of the tilt, for the wanted attitude in the end is level
     w, x, y, _ = np.moveaxis(craft.attitude[:, 0], -1, 0)
     tilt = np.hypot(2 * (w * x), 2 * (w * y))
-    nodes = np.asarray(flight.signals["finger.nodes"]).reshape(len(flight.times), -1, 3)
+    nodes = np.asarray(flight.signals["tendon.nodes"]).reshape(len(flight.times), -1, 3)
     hangs = float(np.ptp(np.append(nodes[0, :, 2], craft.position[0, 0, 2])))
     return JumpErrors(flight.times, position, velocity, tilt, hangs)
 
