@@ -2,10 +2,10 @@
 
     python benchmarks/soft_statics.py [bending|rods|inverse]
 
-`bending` prints the tip's way under a small force across over that of Timoshenko's beam, mesh by mesh, and how
-far the default finger, bent by its tendons, is from one of twice as many slices. `rods` compares fingertips of
-rods with those of elements over 28 pairs of tendon lengths. `inverse` brings 200 fingertips to places drawn by
-chance among those that can be reached, and times the lengths of an approach and a grasp of four fingers.
+`bending` prints the tip's way under a small force across over that of Timoshenko's beam, mesh by mesh, and
+how far the default finger, bent by its tendons, is from one of twice as many slices. `rods` compares
+fingertips of rods with those of elements over 28 pairs of tendon lengths. `inverse` brings 200 fingertips to
+places drawn by chance among those that can be reached, and times an approach and a grasp of four fingers.
 """
 
 from __future__ import annotations
@@ -65,9 +65,8 @@ def bending() -> None:
         found = jax.jit(equilibrium)(finger, lengths, DOWN)
         ends.append(np.asarray(tips(finger, found.blocks)[0]))
     way = np.linalg.norm(ends[1] - [0.0, 0.0, FingerDesign.length])
-    print(
-        f"pulled in by a tenth: {1e3 * np.linalg.norm(ends[0] - ends[1]):.2f} mm apart after {1e3 * way:.0f} mm"
-    )
+    apart = np.linalg.norm(ends[0] - ends[1])
+    print(f"pulled in by a tenth: {1e3 * apart:.2f} mm apart after {1e3 * way:.0f} mm")
 
 
 def compare_rods() -> None:
@@ -103,9 +102,7 @@ def inverse() -> None:
         spent += time.process_time() - began if off else 0.0
         off += np.linalg.norm(reached.fingertips - wanted, axis=1).tolist()
     worst, close = 1e3 * max(off), sum(each < 1e-3 for each in off)
-    print(
-        f"{close} of {len(off)} fingertips within 1 mm, {worst:.3f} mm off at most, {spent / 49:.2f} s for four"
-    )
+    print(f"{close} of {len(off)} within 1 mm, {worst:.3f} mm off at most, {spent / 49:.2f} s for four")
     for words, target in (("ahead and below", (0.12, 0.0, -0.2)), ("below", (0.0, 0.0, -0.15))):
         for cost in ("spread", "surround", "grasp"):
             soft.lengths_for(gripper, cost, target)

@@ -24,6 +24,7 @@ from skyrig.vehicles.shapes import Ball, Box, Cylinder, Prism
 CAN = Cylinder(radius=0.03, height=0.08)
 VEHICLE = SimpleNamespace(mass=1.0, inertia=np.diag([0.08, 0.08, 0.14]))
 OBJECT = SimpleNamespace(mass=0.05, shape=CAN, inertia=CAN.inertia(0.05))
+PYRAMID = np.array([[0.04, 0, -0.03], [-0.03, 0.03, -0.03], [-0.03, -0.03, -0.03], [0, 0, 0.04]])
 SMALL = FingerDesign(slices=2)
 """A coarse finger: what holds for it holds for any."""
 
@@ -161,7 +162,7 @@ def test_distances_from_solids() -> None:
         Box(size=np.array([0.05, 0.06, 0.07])),
         CAN,
         Prism(outline=np.array([[0.04, 0.0], [-0.02, 0.03], [-0.02, -0.03]]), height=0.06),
-        SimpleNamespace(kind="mesh", corners=np.array([[4, 0, -3], [-3, 3, -3], [-3, -3, -3], [0, 0, 4]]) / 100),
+        SimpleNamespace(kind="mesh", corners=PYRAMID),
     ]
     for shape in shapes:
         solid = GraspedSolid.of(shape)

@@ -57,7 +57,7 @@ def test_the_grasp_is_drawn_from_moment_to_moment(flight: Flight) -> None:
 
 @pytest.mark.slow
 def test_what_pushes_whom_is_told(flight: Flight) -> None:
-    """At rest the fingers carry the can, and pull the vehicle by its weight and theirs; eq. 22 is looked at."""
+    """Held still, the fingers carry the can and hang from the vehicle; how far eq. 22 holds is counted."""
     late = flight.times > 4.2
     push = np.stack([np.asarray(flight.signals[f"push.{axis}"])[late].mean(0) for axis in "xyz"])
     fingers = 4 * 250 * 0.18 * 0.025**2  # kg

@@ -55,12 +55,19 @@ class GraspFlight:
     shape: str = "can"
     elements: str = "rod"
     slices: int = 6
+    above: float = 0.15
+    """Height of the vehicle above the target's middle at t_g (m)."""
+    squeeze: float = 0.03
+    """How much further the inner tendons are pulled after t_g (m)."""
+    closing: float | None = None
+    """How long the fingers have to close before t_g, at least (s)."""
 
 
 SHAPES = {
     "can": {"kind": "cylinder", "radius": 0.03, "height": 0.08},
     "box": {"kind": "box", "size": [0.05, 0.05, 0.08]},
     "ball": {"kind": "point", "radius": 0.04},
+    "wedge": {"kind": "prism", "outline": [[0.036, 0.0], [-0.018, 0.031], [-0.018, -0.031]], "height": 0.08},
 }
 """Targets: all 0.08 m high."""
 
@@ -109,7 +116,11 @@ def grasp_scenario(it: GraspFlight) -> Scenario:
         "approach": it.approach,
         "grasp_time": it.arrives,
         "velocity": list(it.velocity),
+        "above": it.above,
+        "squeeze": it.squeeze,
     }
+    if it.closing is not None:
+        reference["closing"] = it.closing
     if not any(it.velocity):
         reference["over"] = OVER
     values = {**known, "rig": rig, "reference": reference, "duration": it.arrives + AFTER}
