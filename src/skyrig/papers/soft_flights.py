@@ -15,6 +15,7 @@ import numpy as np
 from skyrig.errors import FlightDiverged
 from skyrig.runs import fly
 from skyrig.scenario import Scenario, load
+from skyrig.vehicles.shapes import Prism
 
 BASE = "soft-grasp"
 SOFT, STIFF = 2e4, 2e5
@@ -63,11 +64,12 @@ class GraspFlight:
     """How long the fingers have to close before t_g, at least (s)."""
 
 
+WEDGE = Prism(np.array([[0.036, 0.0], [-0.018, 0.031], [-0.018, -0.031]]), 0.08)
 SHAPES = {
     "can": {"kind": "cylinder", "radius": 0.03, "height": 0.08},
     "box": {"kind": "box", "size": [0.05, 0.05, 0.08]},
     "ball": {"kind": "point", "radius": 0.04},
-    "wedge": {"kind": "prism", "outline": [[0.036, 0.0], [-0.018, 0.031], [-0.018, -0.031]], "height": 0.08},
+    "wedge": {"kind": "prism", "outline": WEDGE.outline.tolist(), "height": WEDGE.height},
 }
 """Targets: all 0.08 m high."""
 
@@ -110,6 +112,8 @@ def grasp_scenario(it: GraspFlight) -> Scenario:
         "slices": it.slices,
     }
     payload = {"name": it.shape, "mass": it.mass, "shape": SHAPES[it.shape]}
+    if it.shape == "wedge":  # scenarios ask for the inertia of what has no name
+        payload["inertia"] = WEDGE.inertia(it.mass).tolist()
     rig = known["rig"] | {"finger": finger, "payload": payload, "friction": it.friction}
     reference = known["reference"] | {
         "start": [-it.x, 0.0, MIDDLE + it.z],
