@@ -4,7 +4,8 @@
 
 `elements` and `rod` fly `soft-grasp` for 11 s at steps of 10 ms, twice: the first flight compiles. They print
 simulated over processor time of the second, how hard the fingers press, and how far the can moves in the hand
-in the last 5 s, in which everything is held still. `batch` steps rods side by side, open loop, closing on the can.
+in the last 5 s, in which everything is held still. `batch` steps rods and elements side by side, open loop,
+closing on the can.
 """
 
 from __future__ import annotations
