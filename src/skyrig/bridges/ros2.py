@@ -50,12 +50,12 @@ class Ros2:
         self.wire = Wire(domain, network)
         from skyrig.bridges import ros2_types
         from skyrig.bridges.ros2_commands import Commands
-        from skyrig.bridges.ros2_told import Told, stamp_of
+        from skyrig.bridges.ros2_publisher import Ros2Publisher, stamp_of
 
         self.session, self.patience = session, patience
         self._stamp_of = stamp_of
-        self._told = Told(session, self.wire)
-        self._commands = Commands(session, self.wire, self._told.named[TEAM])
+        self._publisher = Ros2Publisher(session, self.wire)
+        self._commands = Commands(session, self.wire, self._publisher.named[TEAM])
         self._control = self.wire.reader(CONTROL, ros2_types.String)
         self._word = "resume"
         """What nodes said last."""
@@ -78,7 +78,7 @@ class Ros2:
 
     def tell(self) -> None:
         """Publish this tick."""
-        self._told.tick()
+        self._publisher.tick()
 
     def close(self) -> None:
         """Leave the wire."""

@@ -25,7 +25,7 @@ DISCHARGING, GOOD, LITHIUM = 2, 1, 3
 """Of sensor_msgs/BatteryState: status, health and technology."""
 
 
-class Told:
+class Ros2Publisher:
     """A session's topics.
 
     Args:
