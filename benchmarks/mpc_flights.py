@@ -2,7 +2,8 @@
 
 slalom   Table III's slalom: planned and geometric, on inextensible and on elastic cables
 limits   a hundred random flights of three vehicles, in a batch: distances, tensions, rotors
-lost     half a second without a vehicle's messages, and messages that take some periods
+lost     half a second without a vehicle's messages while the load is pushed (0.5 N, 0.3 s), and messages
+         that take some periods
 failing  one of six vehicles fails, or its cable does
 teams    one to eight vehicles, rigid and point loads, from a start that is off
 gate     a gate narrower than the formation
@@ -126,6 +127,7 @@ def lost() -> None:
                 "cruise": 1.0,
                 "start": [1.0, 0, 1.5],
             },
+            "happenings": [{"type": "wrench", "force": [0.5, 0.0, 0.0], "time": 2.1, "until": 2.4}],
             "duration": 4.0,
             "controller.gains": {"lean": 0.2},
         }
