@@ -106,7 +106,7 @@ class DistributedMpc(Controller):
         """What every tick looks ahead to."""
         model = jax.tree.map(concrete, self)
         given = wanted_of("payload", payload)
-        return preview(model, given, self.horizon, self.stride, float(self.period))
+        return preview(model, given, self.horizon, self.stride, model.period)
 
     def start(self, measurement: Measurement) -> MpcMemory:
         """Everybody stays where it is, carrying its share."""
