@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,10 @@ PRESETS = {
 """Directions from the rig to the camera."""
 FOV = 0.75
 """Vertical field of view (rad)."""
+UNPLACED = np.array([3.0, 3.0, 3.0])
+"""Where viser's page looks from before it is told (m)."""
+SETTLES = 10.0
+"""How long a page that has come may still find its shape (s)."""
 
 
 class Cameras:
@@ -31,6 +36,8 @@ class Cameras:
         self._last: np.ndarray | None = None
         self._spared: dict[int, np.ndarray | None] = {}
         """Who is led by a film of theirs, and where what they follow was last."""
+        self._fresh: dict[int, tuple[list[np.ndarray], float]] = {}
+        """Where new viewers were put (m), and until when they may be put again."""
         self._place(server.initial_camera, "Corner")
         server.on_client_connect(self._greet)
 
@@ -39,14 +46,31 @@ class Cameras:
         self._centre, self._size = surroundings(frame, rig, path)
         self._last = None
         self._place(self._server.initial_camera, "Corner")
-        for client in self._server.get_clients().values():
+        for number, client in self._server.get_clients().items():
             self._place(client.camera, "Corner")
+            if number in self._fresh:
+                self._fresh[number][0].append(np.array(client.camera.position))
 
     def _greet(self, client: Any) -> None:
         """Have a new viewer see the whole rig in a window of any shape; a link may say where to look."""
+        usual = [UNPLACED, np.array(self._server.initial_camera.position)]
         with contextlib.suppress(AssertionError):
-            usual = np.linalg.norm(client.camera.look_at - self._server.initial_camera.look_at) < 1e-3
-            if usual:
+            if _among(client.camera.position, usual):
+                self._fresh[client.client_id] = (usual, time.monotonic() + SETTLES)
+                self._fit(client)
+                client.camera.on_update(lambda _: self._fit(client))
+
+    def _fit(self, client: Any) -> None:
+        """Put a new viewer until its page has come to rest there, unless it went elsewhere by itself."""
+        been, until = self._fresh.get(client.client_id, ([], 0.0))
+        with contextlib.suppress(AssertionError):
+            came = np.array(client.camera.position)
+            if not _among(came, been) or time.monotonic() > until or client.client_id in self._spared:
+                self._fresh.pop(client.client_id, None)
+                return
+            wanted = stand("Corner", self._centre, self._size, *shape_of(client.camera))
+            if not _among(came, [wanted]):
+                been.append(wanted)
                 self._place(client.camera, "Corner")
 
     def preset(self, client: Any, name: str) -> None:
@@ -93,6 +117,10 @@ class Cameras:
             camera.fov = FOV
             camera.position = at
             camera.look_at = centre
+
+
+def _among(place: np.ndarray, places: list[np.ndarray]) -> bool:
+    return any(np.linalg.norm(place - at) < 1e-3 for at in places)
 
 
 def _carry(client: Any, moved: np.ndarray) -> None:
