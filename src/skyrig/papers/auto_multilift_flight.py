@@ -186,7 +186,7 @@ def team(own: Array, load: Array) -> PlanningTeam:
     return PlanningTeam(vehicles, cargo, thrusts, tensions, jnp.zeros((0, 3)), SWEEPS, TURNS, "serial")
 
 
-class Plant(NamedTuple):
+class TheirPlant(NamedTuple):
     """States of all bodies, and what the plant and its thrust correction remember."""
 
     vehicles: Array
@@ -206,7 +206,7 @@ def flown(variant: str = "cl", duration: float = DURATION) -> SampledFlight:
     return SampledFlight(PERIOD * np.arange(count), position, *(np.asarray(each) for each in rows))
 
 
-def started(variant: str) -> Plant:
+def started(variant: str) -> TheirPlant:
     """A variant's stored start; the load's state is that of its centre of mass."""
     start = stored()["starts"][["cl", "ol", "clnc"].index(variant)]
     load = start[0]
@@ -214,14 +214,14 @@ def started(variant: str) -> Plant:
     moving = rotation @ (load[VELOCITY] + np.cross(load[RATE], OFFSET))
     begun = np.concatenate([load[POSITION] + rotation @ OFFSET, moving, load[6:]])
     still = np.tile([GRAVITY, 0.0, 0.0, 0.0], (COUNT, 1))
-    return Plant(*map(jnp.asarray, (start[1:], begun, still, np.zeros((COUNT, 3)))))
+    return TheirPlant(*map(jnp.asarray, (start[1:], begun, still, np.zeros((COUNT, 3)))))
 
 
 @eqx.filter_jit
-def _fly(nets: Any, wanted: tuple[StageAim, StageAim], now: Plant, count: int) -> Any:
+def _fly(nets: Any, wanted: tuple[StageAim, StageAim], now: TheirPlant, count: int) -> Any:
     own, cargo = nets
 
-    def tick(now: Plant, k: Array) -> tuple[Plant, Any]:
+    def tick(now: TheirPlant, k: Array) -> tuple[TheirPlant, Any]:
         def window(first: Array) -> tuple[StageAim, StageAim]:
             craft, load = jax.tree.map(
                 lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, first, HORIZON + 1), wanted
@@ -256,7 +256,7 @@ def pulled(vehicles: Array, load: Array) -> tuple[Array, Array]:
     return jnp.clip(STIFFNESS * (length - LENGTH) + DAMPING * rate, 0.0, MOST_PULL), way
 
 
-def _predicted(now: Plant, inputs: Array, tension: Array) -> tuple[Array, Array]:
+def _predicted(now: TheirPlant, inputs: Array, tension: Array) -> tuple[Array, Array]:
     """The velocity predictor after a control period, and the thrust that nobody planned (n)."""
     decay = np.exp(PREDICTOR * PERIOD)
     error = now.predicted - now.vehicles[:, 3:6]
@@ -268,7 +268,7 @@ def _predicted(now: Plant, inputs: Array, tension: Array) -> tuple[Array, Array]
     return now.predicted + PERIOD * rate, jnp.sum(up * unplanned, 1)
 
 
-def stepped(now: Plant, inputs: Array, correction: Array) -> Plant:
+def stepped(now: TheirPlant, inputs: Array, correction: Array) -> TheirPlant:
     """The plant after a control period."""
     crew = team(jnp.ones((COUNT, 28)), jnp.ones(30))
     for part in range(PARTS):
@@ -284,5 +284,5 @@ def stepped(now: Plant, inputs: Array, correction: Array) -> Plant:
         load = runge_kutta(
             lambda x, t=tension, h=hooks: crew.load.derivative(x, t, h), now.load, PERIOD / PARTS
         )
-        now = Plant(vehicles, load, given, now.predicted)
+        now = TheirPlant(vehicles, load, given, now.predicted)
     return now

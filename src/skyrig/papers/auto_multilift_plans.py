@@ -17,8 +17,8 @@ from skyrig.papers.auto_multilift_flight import (
     DURATION,
     OFFSET,
     PERIOD,
-    Plant,
     SampledFlight,
+    TheirPlant,
     pulled,
     started,
     stepped,
@@ -42,11 +42,11 @@ def planned(scenario: Scenario, variant: str = "cl", duration: float = DURATION)
 
 
 @eqx.filter_jit
-def _fly(controller: DistributedMpc, wanted: Preview, plant: Plant) -> tuple[Array, ...]:
+def _fly(controller: DistributedMpc, wanted: Preview, plant: TheirPlant) -> tuple[Array, ...]:
     length = controller.length
     still = jnp.zeros(len(length))
 
-    def tick(carry: tuple[MpcMemory, Plant], now: Preview) -> tuple[tuple[MpcMemory, Plant], tuple]:
+    def tick(carry: tuple[MpcMemory, TheirPlant], now: Preview) -> tuple[tuple[MpcMemory, TheirPlant], tuple]:
         memory, plant = carry
         memory, effort = controller.decided(
             memory, jnp.asarray(0.0), now, plant.vehicles.T, plant.load, length
