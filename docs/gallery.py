@@ -134,7 +134,7 @@ def _fit(axes: Any, places: list[np.ndarray], rig: RigData) -> None:
     around = 1.1 * float(np.max(rig.vehicle_radius, initial=0.02))
     low, high = points.min(0) - around, points.max(0) + around
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
-    axes.set_box_aspect((high - low) / np.linalg.norm(high - low), zoom=1.1)
+    axes.set_box_aspect((high - low) / np.linalg.norm(high - low), zoom=0.8)
 
 
 def _trimmed(image: Any) -> Any:

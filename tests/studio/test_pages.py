@@ -60,5 +60,7 @@ def test_statics_is_shown_in_the_browser(
         it.wait("time", "Number(it) > 0.2")
         it.wait("log", f"it.includes({said!r})")
         it.wait("tension-0", "Math.abs(Number(it) - 0.91) < 0.011")
+        assert it.page.get_by_text("nobody flew it").count() == 1
+        assert it.page.locator('[data-readout="verdict"]').count() == 0
         it.shoot(f"statics-{what}")
         assert it.complaints == []

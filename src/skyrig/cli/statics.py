@@ -121,7 +121,7 @@ def _show(scenario: Any, story: Any, picture: Path | None) -> None:
     page = Studio()
 
     def opened() -> None:
-        page.show(flight)
+        page.show(flight, about="What statics found: nobody flew it")
         page.session.repeat = picture is None  # modes swing until somebody stops them
         page.session.play(picture is None)
 

@@ -16,6 +16,8 @@ Reals = npt.NDArray[np.float64]
 Colour = tuple[int, int, int]
 
 FRAME: Colour = (62, 66, 74)
+DARK_FRAME: Colour = (168, 174, 186)
+"""In place of FRAME on dark pages, where that could not be seen."""
 MARK: Colour = (235, 64, 52)
 CARGO: Colour = (196, 160, 110)
 SKIN: Colour = (60, 190, 200)

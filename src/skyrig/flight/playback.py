@@ -51,7 +51,7 @@ STYLE = """
 .player .numbers { font-variant-numeric: tabular-nums; font-size: .9em; margin-top: .2rem }
 .player .numbers [data-player=tethers] span { margin-right: .5rem }
 @media print { .player .bar, .player [data-player=note] { display: none }
-  .player canvas { height: 11cm; break-inside: avoid } }
+  .player canvas { height: auto; max-height: 11cm; object-fit: contain; flex: none; break-inside: avoid } }
 """
 _PAGE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 0; padding: .6rem 1rem }
@@ -260,4 +260,5 @@ def _mesh(mesh: meshes.Mesh) -> dict[str, Any]:
         "vertices": np.round(mesh.vertices, 5).ravel().tolist(),
         "faces": mesh.faces.ravel().tolist(),
         "colour": list(mesh.colour),
+        "onDark": list(meshes.DARK_FRAME if mesh.colour == meshes.FRAME else mesh.colour),
     }

@@ -7,11 +7,13 @@ function skyrigPlayer(root, data) {
   if (!gl) { find("note").textContent = "This browser cannot draw in 3-D (WebGL is off)."; return; }
 
   const floats = (text) => {
-    const raw = atob(text), bytes = new Uint8Array(raw.length);
-    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
     return new Float32Array(bytes.buffer);
   };
-  const dark = data.dark ?? matchMedia("(prefers-color-scheme: dark)").matches, ground = dark ? [0.1, 0.11, 0.13] : [0.965, 0.97, 0.98];
+  const dark = data.dark ?? matchMedia("(prefers-color-scheme: dark)").matches;
+  const light = [[0.965, 0.97, 0.98], [0.76, 0.78, 0.81], [0.5, 0.54, 0.62]];
+  const own = dark ? [[0.1, 0.11, 0.13], [0.27, 0.29, 0.33], [0.5, 0.55, 0.65]] : light;
+  let [ground, ofGrid, ofPath] = own;
 
   // ---- small vector algebra; matrices are column-major
   const sub = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
@@ -47,8 +49,7 @@ function skyrigPlayer(root, data) {
   };
 
   // ---- drawing
-  const compile = (kind, text) => {
-    const shader = gl.createShader(kind);
+  const compile = (kind, text, shader = gl.createShader(kind)) => {
     gl.shaderSource(shader, text); gl.compileShader(shader);
     return shader;
   };
@@ -76,13 +77,11 @@ function skyrigPlayer(root, data) {
   const place = gl.getAttribLocation(program, "place"), normal = gl.getAttribLocation(program, "normal");
   gl.enableVertexAttribArray(place); gl.enableVertexAttribArray(normal);
   const identity = pose([0, 0, 0], [1, 0, 0, 0]);
-  const buffer = (numbers, usage) => {
-    const b = gl.createBuffer();
-    gl.bindBuffer(gl.ARRAY_BUFFER, b); gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(numbers), usage || gl.STATIC_DRAW);
+  const buffer = (numbers, b = gl.createBuffer()) => {
+    gl.bindBuffer(gl.ARRAY_BUFFER, b); gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(numbers), gl.STATIC_DRAW);
     return b;
   };
-  const solid = (mesh, tint) => {  // flat faces: every triangle has corners of its own
-    const out = [];
+  const solid = (mesh, tint, out = []) => {  // flat faces: every triangle has corners of its own
     for (let f = 0; f < mesh.faces.length; f += 3) {
       const corner = [0, 1, 2].map((k) => mesh.vertices.slice(3 * mesh.faces[f + k], 3 * mesh.faces[f + k] + 3));
       const up = unit(cross(sub(corner[1], corner[0]), sub(corner[2], corner[0])));
@@ -91,8 +90,7 @@ function skyrigPlayer(root, data) {
     return { buffer: buffer(out), count: out.length / 6, colour: (tint || mesh.colour).map((c) => c / 255), mode: gl.TRIANGLES };
   };
   const lines = (points, colour) => {
-    const out = [];
-    for (const p of points) out.push(...p, 0, 0, 1);
+    const out = points.flatMap((p) => [...p, 0, 0, 1]);
     return { buffer: buffer(out), count: points.length, colour, mode: gl.LINES };
   };
   const draw = (thing, model, option) => {
@@ -113,7 +111,7 @@ function skyrigPlayer(root, data) {
     faces: [0, 2, 1, 0, 3, 2, 4, 5, 6, 4, 6, 7, 0, 1, 5, 0, 5, 4, 1, 2, 6, 1, 6, 5, 2, 3, 7, 2, 7, 6, 3, 0, 4, 3, 4, 7],
     colour: [0, 0, 0] });
   const made = (of) => {  // what one rig looks like and how it moves
-    const track = {}, shape = (mesh) => solid(mesh, of.tint);
+    const track = {}, shape = (mesh) => solid(mesh, of.tint || (dark && mesh.onDark));
     for (const name of Object.keys(of.tracks)) track[name] = floats(of.tracks[name]);
     return { of, track, frames: track.times.length, team: of.bodies.filter((b) => b.rotors).length,
       bodies: of.bodies.map((b) => ({ ...b, parts: b.meshes.map(shape), blade: b.rotors ? shape(b.propeller) : null })) };
@@ -125,13 +123,13 @@ function skyrigPlayer(root, data) {
   // in short pieces: some machines leave out a line that begins behind the camera
   for (let k = -20; k <= 20; k++) for (let j = -10; j < 10; j++)
     net.push([k / 2, j, 0], [k / 2, j + 1, 0], [j, k / 2, 0], [j + 1, k / 2, 0]);
-  const grid = lines(net, dark ? [0.27, 0.29, 0.33] : [0.76, 0.78, 0.81]);
+  const grid = lines(net, ofGrid);
   const three = (a, row) => [a[3 * row], a[3 * row + 1], a[3 * row + 2]];
   const four = (a, row) => [a[4 * row], a[4 * row + 1], a[4 * row + 2], a[4 * row + 3]];
   const every = Array.from({ length: frames }, (_, k) => three(track.position, k * data.bodies.length + data.main));
   const trail = lines(pairs(every), [0.9, 0.47, 0.12]);
   const path = track.wanted_position
-    ? lines(pairs(every.map((_, k) => three(track.wanted_position, k))), dark ? [0.5, 0.55, 0.65] : [0.5, 0.54, 0.62]) : null;
+    ? lines(pairs(every.map((_, k) => three(track.wanted_position, k))), ofPath) : null;
 
   // ---- the camera
   const box = data.box, camera = { turn: -0.8, tilt: 0.42, far: 1, centre: box.centre.slice() };
@@ -248,11 +246,11 @@ function skyrigPlayer(root, data) {
     gl.uniformMatrix4fv(where.view, false, view);
     gl.uniform3f(where.eye, ...eye); gl.uniform3f(where.haze, ...ground);
     const shift = pose([Math.round(camera.centre[0]), Math.round(camera.centre[1]), 0], [1, 0, 0, 0]);
-    draw(grid, shift, { fades: true });
+    draw(grid, shift, { fades: true, colour: ofGrid });
     gl.depthMask(false);
     main.bodies.forEach((body, j) => body.parts.forEach((part) => draw(part, at.all[j], { shadow: true })));
     gl.depthFunc(gl.LEQUAL);
-    if (path) draw(path, identity);
+    if (path) draw(path, identity, { colour: ofPath });
     gl.depthMask(true);
     draw({ ...trail, count: Math.max(0, 2 * at.k) }, identity);
     const told = [];
@@ -281,6 +279,13 @@ function skyrigPlayer(root, data) {
   slider.addEventListener("input", () => { set(false); now = Number(slider.value); dirty = true; });
   find("follow").addEventListener("change", () => { dirty = true; });
   new ResizeObserver(() => { dirty = true; }).observe(canvas);
+  const still = document.createElement("canvas");  // what is printed: a light picture, since what WebGL draws comes too late
+  addEventListener("beforeprint", () => {
+    [ground, ofGrid, ofPath] = light; show(now);
+    still.width = canvas.width; still.height = canvas.height; still.getContext("2d").drawImage(canvas, 0, 0);
+    canvas.before(still); canvas.style.display = "none";
+  });
+  addEventListener("afterprint", () => { still.remove(); canvas.style.display = ""; [ground, ofGrid, ofPath] = own; dirty = true; });
   const tick = (stamp) => {
     if (playing) {
       now = Math.min(last, now + (before ? (stamp - before) / 1000 : 0) * Number(speed.value));

@@ -46,7 +46,9 @@ img { max-width: 100%; height: auto; background: #fff; border-radius: 6px }
 pre { background: var(--code); padding: .8rem; overflow-x: auto }
 .long { max-height: 30rem; overflow-y: auto; border: 1px solid var(--line); padding: 0 .8rem }
 @media print { body { --text: #000; --page: #fff; --line: #ccc; --code: #fff; margin: 0; max-width: none }
-  h2 { break-after: avoid } img, table { break-inside: avoid } .long { max-height: none; overflow: visible } }
+  h2, h3 { break-after: avoid } h2 { margin-top: 1.2rem } img, table { break-inside: avoid }
+  img { max-height: 9.5cm; width: auto } pre { white-space: pre-wrap; overflow-wrap: anywhere }
+  .long { max-height: none; overflow: visible } }
 """
 
 

@@ -142,9 +142,9 @@ class Studio:
         else:
             self.session.open(Scenario.load(what), play)
 
-    def show(self, flight: Flight, file: str | Path | None = None) -> None:
-        """Open a recorded flight, which is in that file if it is in one."""
-        self.session.show(flight)
+    def show(self, flight: Flight, file: str | Path | None = None, about: str = "") -> None:
+        """Open a recorded flight, which is in that file if it is in one; `about` says what nobody flew."""
+        self.session.show(flight, about)
         self.file = file
 
     def follow(self, query: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,10 @@ PRESETS = {
 """Directions from the rig to the camera."""
 FOV = 0.75
 """Vertical field of view (rad)."""
+UNPLACED = np.array([3.0, 3.0, 3.0])
+"""Where viser's page looks from before it is told (m)."""
+PUT = 8
+"""How many of the places where a viewer was put are remembered: its page may tell of an earlier one still."""
 
 
 class Cameras:
@@ -31,22 +36,45 @@ class Cameras:
         self._last: np.ndarray | None = None
         self._spared: dict[int, np.ndarray | None] = {}
         """Who is led by a film of theirs, and where what they follow was last."""
+        self._put: dict[int, deque[np.ndarray]] = {}
+        """Where viewers were put who have not gone elsewhere by themselves (m)."""
         self._place(server.initial_camera, "Corner")
         server.on_client_connect(self._greet)
+        server.on_client_disconnect(self._forget)
 
     def frame_up(self, frame: Frames, rig: RigData, path: np.ndarray | None) -> None:
         """Have everybody look at a new rig, and at as much of its path as keeps it large."""
         self._centre, self._size = surroundings(frame, rig, path)
         self._last = None
         self._place(self._server.initial_camera, "Corner")
-        for client in self._server.get_clients().values():
+        for number, client in self._server.get_clients().items():
             self._place(client.camera, "Corner")
+            self._put.setdefault(number, deque(maxlen=PUT)).append(np.array(client.camera.position))
 
     def _greet(self, client: Any) -> None:
         """Have a new viewer see the whole rig in a window of any shape; a link may say where to look."""
+        usual = [UNPLACED, np.array(self._server.initial_camera.position)]
         with contextlib.suppress(AssertionError):
-            usual = np.linalg.norm(client.camera.look_at - self._server.initial_camera.look_at) < 1e-3
-            if usual:
+            if _among(client.camera.position, usual):
+                self._put[client.client_id] = deque(usual, maxlen=PUT)
+            self._fit(client)
+            client.camera.on_update(lambda _: self._fit(client))
+
+    def _forget(self, client: Any) -> None:
+        self._put.pop(client.client_id, None)
+
+    def _fit(self, client: Any) -> None:
+        """Put a viewer anew whose window has another shape, unless that viewer went elsewhere."""
+        put = self._put.get(client.client_id)
+        if put is None or client.client_id in self._spared:
+            return
+        with contextlib.suppress(AssertionError):
+            came = np.array(client.camera.position)
+            wanted = stand("Corner", self._centre, self._size, *shape_of(client.camera))
+            if not _among(came, [*put]):
+                self._forget(client)
+            elif not _among(came, [wanted]):
+                put.append(wanted)
                 self._place(client.camera, "Corner")
 
     def preset(self, client: Any, name: str) -> None:
@@ -93,6 +121,10 @@ class Cameras:
             camera.fov = FOV
             camera.position = at
             camera.look_at = centre
+
+
+def _among(place: np.ndarray, places: list[np.ndarray]) -> bool:
+    return any(np.linalg.norm(place - at) < 1e-3 for at in places)
 
 
 def _carry(client: Any, moved: np.ndarray) -> None:

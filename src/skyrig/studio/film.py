@@ -10,6 +10,7 @@ import contextlib
 import io
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -153,7 +154,9 @@ def _mp4(pictures: Sequence[np.ndarray], size: tuple[int, int]) -> bytes:
         writer = _writer()(
             str(file), size, fps=_RATES["MP4"], quality=7, macro_block_size=2, ffmpeg_log_level="error"
         )
-        writer.send(None)
+        with warnings.catch_warnings():  # that it starts a process beside threads, which it does with care
+            warnings.simplefilter("ignore", RuntimeWarning)
+            writer.send(None)
         for picture in pictures:
             writer.send(np.ascontiguousarray(picture).tobytes())
         writer.close()

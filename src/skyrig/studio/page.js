@@ -5,6 +5,14 @@
     if (location.search) history.replaceState(null, "", location.pathname);
   }, 3000));
 
+  // On a phone the panel is a sheet over the scene: it begins folded, its head telling time and error.
+  const fold = (left) => {
+    const head = document.querySelector("[style*='max-height: 60%'] [style*='cursor: pointer']");
+    if (head) head.click();
+    else if (left) setTimeout(fold, 100, left - 1);
+  };
+  if (matchMedia("(max-width: 36em)").matches) addEventListener("load", () => fold(300));
+
   // viser's page comes back by itself to the studio that it knows; what it lacks are words. To another studio
   // at the same address, one that was started anew, it is led by coming again.
   const banner = document.createElement("div");
@@ -30,6 +38,16 @@
     setTimeout(look, lost ? 1000 : 2500);
   };
   look();
+
+  // A number that is emptied is again what it was: an empty one is told to nobody.
+  let before = "";
+  const number = (it) => it instanceof HTMLInputElement && ["decimal", "numeric"].includes(it.inputMode);
+  addEventListener("focusin", ({ target }) => { if (number(target)) before = target.value; });
+  addEventListener("focusout", ({ target }) => {
+    if (!number(target) || target.value !== "") return;
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(target, before);
+    target.dispatchEvent(new Event("input", { bubbles: true }));
+  });
 
   // Left and right move the time, not the camera too; and what has the keys itself keeps them.
   const own = "[role=slider], [role=tab], [role=combobox], [role=option], [role=menuitem], [contenteditable]";

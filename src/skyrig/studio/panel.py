@@ -10,19 +10,17 @@ from viser._messages import GuiUpdateMessage
 from skyrig import files
 from skyrig.scenario.summary import team
 from skyrig.studio import readouts
+from skyrig.studio.folder_signals import SignalsFolder
 from skyrig.studio.keys import Keys
 from skyrig.studio.mirror import Mirror
-from skyrig.studio.session import View
+from skyrig.studio.session import StudioSession, View
 from skyrig.studio.tab_flights import FlightsTab
 from skyrig.studio.tab_hands import HandsTab
 from skyrig.studio.tab_scenario import ScenarioTab
-from skyrig.studio.tab_signals import SignalsTab
 from skyrig.studio.tab_view import ViewTab
 from skyrig.studio.telling import brief, reason
 
 if TYPE_CHECKING:
-    from skyrig.flight.flight import Flight
-    from skyrig.scenario import Scenario
     from skyrig.studio.app import Studio
 
 LEAST_SPAN = 0.02
@@ -58,8 +56,8 @@ class Panel:
         with self.plots:
             self.numbers = gui.add_html("")
             self.log = gui.add_html(readouts.log(()))
-        with watch.add_tab("Signals"):
-            self.signals = SignalsTab(self)
+            with gui.add_folder("Choose plots", expand_by_default=False):
+                self.signals = SignalsFolder(self)
         self.keys = Keys(self)
         watch.dock_left()
         watch.set_width(290)
@@ -108,7 +106,7 @@ class Panel:
     def tell(self, view: View | None) -> None:
         """Bring status, clock and all fields up to date."""
         session = self.studio.session
-        self.studio.put(self.status, readouts.status(view, *_title(session.scenario, session.flight)))
+        self.studio.put(self.status, readouts.status(view, *_title(session)))
         self._show_message()
         if view is not None:
             self._show_time(view)
@@ -177,10 +175,11 @@ class Panel:
         self.repeat.on_update(self.trying(lambda event: setattr(session, "repeat", event.target.value)))
 
 
-def _title(scenario: Scenario | None, flight: Flight | None) -> tuple[str, str]:
+def _title(session: StudioSession) -> tuple[str, str]:
     """What is open, and a line about it."""
+    flight, scenario = session.flight, session.scenario
     if flight is not None:
-        return flight.name, "A recorded flight"
+        return flight.name, session.about
     if scenario is None:
         return "skyrig", ""
     if scenario.text is not None:

@@ -33,8 +33,6 @@ NONE = np.zeros((1, 2, 3))
 """Strokes of nothing."""
 ARMS = 1
 """Which of a vehicle's meshes are its arms."""
-DARK_FRAME = (168, 174, 186)
-"""Colour of arms on dark pages."""
 
 
 class RigScene:
@@ -87,7 +85,7 @@ class RigScene:
         if self._tint is not None:
             return
         for k in range(self.rig.count):
-            self.solids[TEAM, k][ARMS].color = DARK_FRAME if dark else meshes.FRAME
+            self.solids[TEAM, k][ARMS].color = meshes.DARK_FRAME if dark else meshes.FRAME
         self._rotors.dress(dark)
 
     def remove(self) -> None:

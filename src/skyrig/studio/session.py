@@ -61,6 +61,9 @@ class View:
 class StudioSession(Engine):
     """A flight with a clock; every method may be called from any thread."""
 
+    about = ""
+    """What the flight is, in a few words."""
+
     # what people do
 
     def open(self, scenario: Scenario, play: bool = False, until: float = 0.0) -> None:
@@ -78,8 +81,8 @@ class StudioSession(Engine):
             elif self.scenario is not None and self.status != COMPILING:
                 self._wanted = (self.scenario, False, False)
 
-    def show(self, flight: Flight) -> None:
-        """Open a recorded flight."""
+    def show(self, flight: Flight, about: str = "") -> None:
+        """Open a recorded flight, or moments that nobody flew: `about` says what, and none is judged."""
         frames = of_flight(flight)
         with self.lock:
             self._wanted = None
@@ -88,8 +91,9 @@ class StudioSession(Engine):
             self.scenario = None
             self._live = None
             self.events = deque(flight.events[-MOST_EVENTS:], maxlen=MOST_EVENTS)
-            said = verdict(flight)
-            self.verdict = None if said.flew else said
+            said = None if about else verdict(flight)
+            self.verdict = None if said is None or said.flew else said
+            self.about = about or "A recorded flight"
             self.cursor, self.playing, self.status, self.message = float(frames.times[0]), False, READY, ""
 
     def play(self, playing: bool = True) -> None:

@@ -1,4 +1,4 @@
-"""The tab in which one chooses what is plotted."""
+"""The folder above the plots in which one chooses what is plotted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 PICK = "(choose)"
 
 
-class SignalsTab:
+class SignalsFolder:
     """What is plotted, for everybody: any signal of any body."""
 
     def __init__(self, panel: Panel) -> None:
