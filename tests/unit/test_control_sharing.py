@@ -7,6 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from skyrig import payload
+from skyrig.control.feedback import untwisted
 from skyrig.control.sharing import cable_forces, sharing, uncontrolled_axis
 
 
@@ -73,3 +74,13 @@ def test_the_axis_nobody_controls():
     np.testing.assert_allclose(uncontrolled_axis(row), np.array([1, 1, 0]) / np.sqrt(2))
     assert uncontrolled_axis(np.zeros((4, 3))) is None
     np.testing.assert_allclose(uncontrolled_axis(np.array([[0, 0, 0.1]])), [0, 0, 1])
+
+
+def test_what_goes_round_a_load_in_common_is_taken_out_and_a_wind_stays() -> None:
+    around = 2 * np.pi * np.arange(3) / 3
+    arm = jnp.asarray(np.stack([0.3 * np.cos(around), 0.3 * np.sin(around), 0 * around]))
+    twist = jnp.stack([-arm[1], arm[0], 0 * arm[0]])
+    wind = jnp.asarray([0.4, -0.2, 0.1])[:, None] + 0 * arm
+    np.testing.assert_allclose(untwisted(wind + 2.0 * twist, arm), wind, atol=1e-12)
+    # one vehicle above its point mass has nothing to go round
+    np.testing.assert_allclose(untwisted(wind[:, :1], 0 * arm[:, :1]), wind[:, :1], atol=0)

@@ -39,7 +39,7 @@ from skyrig.control.cable_levels import (
 )
 from skyrig.control.cable_nominal import PARAMETERS, CableNominal, cable_nominal
 from skyrig.control.estimate import Estimate, Filter, Late
-from skyrig.control.feedback import accumulated, ahead, limited
+from skyrig.control.feedback import accumulated, ahead, limited, untwisted
 from skyrig.control.interface import (
     Command,
     Controller,
@@ -319,6 +319,7 @@ class Cables(Controller):
         strange = limited(strange, gains.most_side)
         strange = strange - carrying * span.direction * dot(span.direction, strange)
         strange = strange.at[2].multiply(carrying)  # what a free vehicle misses of its thrust is `loss`
+        strange = untwisted(strange, apply(load_rotation[:, :, None], it.attachment))
         if tended is not None:
             strange = strange * tended.flown
         learnt_drift = memory.drift + it.late.period * gains.observe * strange

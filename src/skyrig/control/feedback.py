@@ -71,3 +71,14 @@ def ease(push: Float[Array, "3 ..."], side: Array, up: Array) -> Float[Array, "3
     room = jnp.where(push[2] > 0, up, side)
     tall = jnp.abs(push[2]) > room
     return jnp.stack([flat, flat, jnp.where(tall, room / jnp.where(tall, jnp.abs(push[2]), 1.0), 1.0)])
+
+
+def untwisted(push: Float[Array, "3 n ..."], arm: Float[Array, "3 n ..."]) -> Float[Array, "3 n ..."]:
+    """Accelerations at `arm` (m) from a middle without what goes round its vertical in common.
+
+    No air turns a team like this; learnt from what noise and lag make of it, it would turn its load for ever.
+    """
+    round_it = jnp.stack([-arm[1], arm[0], jnp.zeros_like(arm[0])])
+    square = dot(round_it, round_it).sum(0)
+    share = dot(round_it, push).sum(0) / jnp.where(square > 1e-12, square, 1.0)
+    return push - share * round_it
