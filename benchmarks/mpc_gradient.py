@@ -1,53 +1,158 @@
-"""A learning flight's gradient next to differences: `python benchmarks/mpc_gradient.py`.
+"""Derivatives of flights that plans fly, next to others: `python benchmarks/mpc_gradient.py [PART...]`.
 
-A closed loop of three vehicles, load and plans on elastic cables, 0.2 s, backwards through all of it.
+differences  a closed loop of three vehicles, load and plans on elastic cables, 0.2 s, backwards through all
+             of it to the networks' parameters, and four-point differences along random directions. Plans
+             take 20 turns, since the derivative is that of plans that have converged.
+propagated   planned steps, one after the other: sensitivities that agents hand on to each other (DSP) and
+             reverse mode through the same steps, by the weights of every agent.
+
 Some minutes to compile; kept on disk then.
 """
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 import skyrig
+from skyrig.control.mpc.distributed import DistributedMpc
+from skyrig.control.mpc.elastic_flight import Lesson, cost
 from skyrig.control.mpc.policy import Policy
+from skyrig.control.mpc.sensitivity import flat, gradient, planned_step, propagated, step_of
 from skyrig.runs import learning
 from skyrig.scenario.vary import varied
 
-CHANGES = {"controller.name": "mpc-distributed", "loop.control_rate": 50, "controller.gains.sweeps": 1}
-DIRECTIONS, STEPS = 8, (1e-4, 1e-5)
+CHANGES = {
+    "controller.name": "mpc-distributed",
+    "loop.control_rate": 50,
+    "controller.gains": {"sweeps": 1, "turns": 20},
+}
+SECONDS, DIRECTIONS, STEPS, SWEEPS = 0.2, 8, (1e-2, 3e-3), 8
 
 
-def main() -> None:
+def problem() -> tuple[DistributedMpc, Lesson]:
+    """A controller and a short flight on the circle."""
     scenario = skyrig.load("three-dragonflies-circle").with_overrides(CHANGES)
     row = varied(scenario, learning.usual(scenario), 1, 0)[0]
     controller = learning.planner(scenario.build())
-    lesson = learning.lesson(controller, scenario.with_overrides(row).build(), 0.2, np.random.default_rng(0))
+    built = scenario.with_overrides(row).build()
+    return controller, learning.lesson(controller, built, SECONDS, np.random.default_rng(0))
+
+
+def differences(controller: DistributedMpc, lesson: Lesson) -> None:
+    """Reverse mode by the networks' parameters, next to differences."""
     together = jax.tree.map(lambda leaf: leaf[None], lesson)
-    policy = jax.tree.map(lambda leaf: leaf[None], Policy.random(*controller.weights, seed=0))
-    cost = jax.value_and_grad(lambda it, lessons: learning.mean_cost(controller, it, lessons))
-    value = jax.jit(jax.vmap(cost, (0, None)), compiler_options=learning.QUICK)
-    found, slope = value(policy, together)
-    print(f"cost {float(found[0]):.6e}")
-    units = {"vehicle_unit", "load_unit"}
-    rng = np.random.default_rng(3)
+    policy = Policy.random(*controller.weights, seed=0)
+    value = jax.jit(lambda it: learning.mean_cost(controller, it, together), compiler_options=learning.QUICK)
+    found, slope = jax.jit(
+        jax.value_and_grad(lambda it: learning.mean_cost(controller, it, together)),
+        compiler_options=learning.QUICK,
+    )(policy)
+    print(f"cost {float(found):.6e}")
+    rng, worst = np.random.default_rng(3), []
     for number in range(DIRECTIONS):
         way = jax.tree.map(lambda leaf: jnp.asarray(rng.standard_normal(leaf.shape)), policy)
-        still = {name: 0 * getattr(way, name) for name in units}
+        still = {name: 0 * getattr(way, name) for name in ("vehicle_unit", "load_unit")}
         way = dataclasses.replace(way, **still)
-        along = sum(
-            float((a * b).sum()) for a, b in zip(jax.tree.leaves(slope), jax.tree.leaves(way), strict=True)
-        )
+        pairs = zip(jax.tree.leaves(slope), jax.tree.leaves(way), strict=True)
+        along = sum(float((a * b).sum()) for a, b in pairs)
+        apart = []
         for step in STEPS:
             ends = [
-                float(value(jax.tree.map(lambda a, b, h=h: a + h * b, policy, way), together)[0][0])
-                for h in (step, -step)
+                float(value(jax.tree.map(lambda a, b, h=h: a + h * b, policy, way)))
+                for h in (-2 * step, -step, step, 2 * step)
             ]
-            difference = (ends[0] - ends[1]) / (2 * step)
-            print(f"direction {number}: {along:+.6e}, differences at {step:g}: {difference:+.6e}", flush=True)
+            difference = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * step)
+            apart.append(abs(difference - along) / abs(along))
+        said = ", ".join(f"{it:.1e} at {step:g}" for it, step in zip(apart, STEPS, strict=True))
+        print(f"direction {number}: {along:+.6e}, differences are off by {said}", flush=True)
+        worst.append(min(apart))
+    print(f"furthest off, of the better step: {max(worst):.1e}")
+
+
+def propagation(controller: DistributedMpc, lesson: Lesson) -> None:
+    """Sensitivities handed on, next to reverse mode through the same steps."""
+    count = controller.mass.shape[0]
+    length, still = controller.length, jnp.zeros((count + 1, 6))
+    weights = controller.weights
+    team = controller.team(length, still, weights)
+    begin = jnp.concatenate([lesson.vehicles, lesson.load[None]])
+    guess = controller.begun(lesson.vehicles.T, lesson.load, length).plans
+    deaf = jnp.zeros(count, bool)
+
+    def flight(own: Array, cargo: Array) -> tuple[Array, Any]:
+        def tick(carry: Any, now: Any) -> tuple[Any, Any]:
+            states, plans, total = carry
+            seen = jax.lax.stop_gradient(states)
+            aims = (now.vehicle_aims, now.load_aim)
+            plans, _ = team.plan(seen[:-1], seen[-1], *aims, plans, deaf)
+            plans = jax.lax.stop_gradient(plans)
+            after = planned_step(team, own, cargo, states, aims, plans)
+            return (after, plans.later(), total + cost(now, after)), (states, plans, after)
+
+        (_, _, total), rows = jax.lax.scan(tick, (begin, guess, jnp.zeros(())), lesson.wanted)
+        return total, rows
+
+    rows_of_weights = flat(*weights)
+    whole, (states, plans, after) = jax.jit(
+        jax.grad(flight, (0, 1), has_aux=True), compiler_options=learning.QUICK
+    )(*rows_of_weights)
+
+    def stepped(now: Any, states: Array, plans: Any) -> Any:
+        return step_of(team, *rows_of_weights, states, (now.vehicle_aims, now.load_aim), plans)
+
+    steps, by_state = jax.jit(
+        lambda *rows: jax.lax.map(lambda row: stepped(*row), rows), compiler_options=learning.QUICK
+    )(lesson.wanted, states, plans)
+    slopes = jax.vmap(jax.grad(cost, 1))(lesson.wanted, after)
+    slopes = jnp.concatenate([jnp.zeros_like(slopes[:1]), slopes])
+    print("| exchanges | vehicles' weights: relative difference, cosine | load's weights |\n|---|---|---|")
+
+    def show(label: str, found: tuple[Array, Array]) -> None:
+        print(f"| {label} | {_beside(found[0], whole[0])} | {_beside(found[1], whole[1])} |", flush=True)
+
+    for sweeps in (1, 2, 3, 5, SWEEPS):
+        show(str(sweeps), gradient(slopes, propagated(steps, sweeps)))
+    show("none, uncoupled", gradient(slopes, propagated(steps, SWEEPS, coupled=False)))
+    show("nothing left out", _everything(steps, by_state, slopes))
+
+
+def _everything(steps: Any, by_state: Array, slopes: Array) -> tuple[Array, Array]:
+    """The gradient by the whole derivatives of the same steps, vehicles by each other among them."""
+    count = by_state.shape[1] - 1
+    back, own, cargo = jnp.zeros((count + 1, 13)), 0.0, 0.0
+    for k in reversed(range(len(by_state))):
+        back = back + slopes[k + 1]
+        own = own + jnp.einsum("is,isw->iw", back[:-1], steps.own_weights[k])
+        cargo = cargo + jnp.einsum("is,isw->w", back[:-1], steps.load_on_own[k])
+        cargo = cargo + back[-1] @ steps.load_weights[k]
+        back = jnp.einsum("as,asbt->bt", back, by_state[k])
+    return jnp.asarray(own), jnp.asarray(cargo)
+
+
+def _beside(found: Array, whole: Array) -> str:
+    a, b = np.asarray(found).ravel(), np.asarray(whole).ravel()
+    apart = np.linalg.norm(a - b) / np.linalg.norm(b)
+    return f"{apart:.1e}, {a @ b / np.linalg.norm(a) / np.linalg.norm(b):.6f}"
+
+
+PARTS = {"differences": differences, "propagated": propagation}
+
+
+def main() -> None:
+    """Print the parts asked for."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=list(PARTS))
+    given = problem()
+    for part in parser.parse_args().parts:
+        print(f"\n{part}\n")
+        PARTS[part](*given)
 
 
 if __name__ == "__main__":

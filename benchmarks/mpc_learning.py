@@ -112,7 +112,7 @@ def _draw(histories: dict[str, np.ndarray], path: Path) -> None:
         axis = figure.subplots()
         for (kind, history), colour in zip(histories.items(), COLOURS, strict=False):
             for k, curve in enumerate(history.T):
-                axis.semilogy(curve, color=colour, linewidth=1.0, label=None if k else kind)
+                axis.plot(curve, color=colour, linewidth=1.0, label=None if k else kind)
         axis.axhline(1.0, color="#888888", linestyle=":")
         axis.set(xlabel="step", ylabel="cost (hand-tuned: 1)")
         axis.legend(loc="upper right")

@@ -1,4 +1,4 @@
-"""What a flight with autopilots takes: python benchmarks/sitl.py [SCENARIO] [--seconds S] [--ardupilot]
+"""What a flight with autopilots takes: python benchmarks/sitl.py [SCENARIO] [--setpoints attitude] and so on.
 
 Flies a scenario with stand-ins, for PX4 at 250 Hz or for ArduPilot at 400 Hz, and prints processor time over
 flight time, of the simulator (sensors, bridge, physics) and of every stand-in: both without what it takes to
@@ -57,6 +57,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--port", type=int)
     parser.add_argument("--ardupilot", action="store_true")
+    parser.add_argument("--setpoints", choices=("position", "attitude"), default="position")
     parser.add_argument("--pause", type=float, default=0.0, metavar="S")
     parser.add_argument("--kill", action="store_true")
     given = parser.parse_args()
@@ -69,7 +70,9 @@ def main() -> None:
 
     protocol = sitl.ARDUPILOT if given.ardupilot else sitl.PX4
     companion = 14540 if given.port is None else given.port + 1000
-    settings = sitl.Settings(protocol, launch="stand-in", port=given.port, companion=companion)
+    settings = sitl.Settings(
+        protocol, launch="stand-in", port=given.port, companion=companion, setpoints=given.setpoints
+    )
     out = sitl.fly(scenario, settings, progress)
     ended = time.perf_counter()
     assert out.flight is not None
@@ -86,7 +89,8 @@ def main() -> None:
         print(f"its file, read again, is {'whole' if whole else 'NOT WHOLE'}")
         return
     assert not out.lost, out.lost
-    print(f"the load ended at {flight.payload.position[-1].tolist()}")
+    tracked = flight.metrics["tracking"]["whole"]
+    print(f"the load against its reference: {1e3 * tracked['position_rmse']:.3g} mm RMS")
     if given.pause:
         print(f"paused for {given.pause:g} s: physics stood still for {meddler.longest:.2f} s")
         return

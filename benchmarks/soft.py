@@ -3,8 +3,9 @@
     python benchmarks/soft.py [elements|rod|batch]
 
 `elements` and `rod` fly `soft-grasp` for 11 s at steps of 10 ms, twice: the first flight compiles. They print
-simulated over processor time of the second, and how far the can moves in the hand in the last 5 s, in which
-everything is held still. `batch` steps rods side by side, open loop, closing on the can.
+simulated over processor time of the second, how hard the fingers press, and how far the can moves in the hand
+in the last 5 s, in which everything is held still. `batch` steps rods and elements side by side, open loop,
+closing on the can.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ def flown(elements: str) -> None:
         f"{known.duration / spent:.2f} times real time"
     )
     craft, thing = flight.vehicles, flight.payload
+    press = np.asarray(flight.signals["finger.force"])[-1]
+    print(f"  presses at the end {press.round(3)} N, the can at {thing.position[-1, 2]:.3f} m")
     apart = turn(conjugate(craft.attitude[:, 0]), thing.position - craft.position[:, 0])
     for last in (5.0, 3.0, 1.0):
         rows = flight.times >= flight.times[-1] - last
@@ -86,7 +89,8 @@ def main() -> None:
             continue
         for count in (1, 16, 64, 256):
             print(f"rods, {count} side by side: {batch(RodGripper, count, 5):.3f} ms a step and flight")
-        print(f"elements, 16 side by side: {batch(SoftGripper, 16, 3):.3f} ms a step and flight")
+        for count in (1, 16):
+            print(f"elements, {count} side by side: {batch(SoftGripper, count, 5):.3f} ms a step and flight")
 
 
 if __name__ == "__main__":

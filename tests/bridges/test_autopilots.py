@@ -56,6 +56,35 @@ def test_teams_fly_in_step_and_twice_the_same(name: str, protocol: str) -> None:
     assert np.array_equal(one.flight.inputs.thrust, other.flight.inputs.thrust)
 
 
+LIFT = """
+skyrig: 1
+name: short-lift
+description: A weight on the ground is lifted and set down.
+rig: {mechanism: cables, vehicles: dragonfly, payload: point-mass, cables: {length: 0.6}}
+world: {ground: {}}
+start:
+  payload: {position: [0.0, 0.0, 0.03]}
+  vehicles: [{position: [0.3, 0.0, 0.025]}]
+reference:
+  type: sequence
+  parts:
+    - {type: takeoff, start: [0.0, 0.0, 0.03], height: 0.6, duration: 2.0}
+    - {type: land, height: 0.03, duration: 2.0}
+verdict: {ground: none}
+"""
+
+
+@pytest.mark.slow
+def test_a_weight_is_lifted_from_the_ground_and_set_down(tmp_path) -> None:
+    (tmp_path / "lift.yaml").write_text(LIFT)
+    out = flown(skyrig.load(tmp_path / "lift.yaml"), "px4")
+    assert out.lost == "" and out.flight is not None
+    load, vehicle = out.flight.payload.position, out.flight.vehicles.position[:, 0]
+    assert load[:, 2].max() > 0.3 and np.argmax(load[:, 2]) > np.argmax(load[:, 2] > 0.1)
+    assert load[-1, 2] < 0.035 and vehicle[-1, 2] < 0.1, "both are down again"
+    assert out.flight.inputs.commanded_thrust[-1, 0] < 0.5, "and the rotors are off"
+
+
 @pytest.mark.parametrize("protocol", BOTH)
 def test_a_paused_autopilot_pauses_physics_and_changes_nothing(
     scenario: skyrig.Scenario, calm: dict, protocol: str

@@ -35,6 +35,7 @@ def vehicle() -> VehicleAgent:
         "push": np.zeros(6),
         "hook": np.zeros(3),
         "length": 2.0,
+        "hangs": 1.0,
         "softness": 1e-3,
         "apart": 0.0,
         "shy": 0.0,

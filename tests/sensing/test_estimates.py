@@ -13,16 +13,17 @@ from skyrig.turns import conjugate, multiply, of_vector, turn, vector_of
 BOTH = {"sensors.imu": {}, "sensors.motion_capture": {}}
 
 
-def scenario(changes: dict | None = None) -> skyrig.Scenario:
+def scenario(changes: dict | None = None, name: str = "one-dragonfly-circle") -> skyrig.Scenario:
     own = {"duration": 0.8, "reference.ramp": 2.0, **(changes or {})}
-    return skyrig.load("one-dragonfly-circle").with_overrides(own)
+    return skyrig.load(name).with_overrides(own)
 
 
 @pytest.mark.slow
-def test_the_load_is_carried_by_estimates() -> None:
-    known = scenario({**BOTH, "controller.sees": "estimate"})
+def test_three_carry_the_load_round_by_estimates() -> None:
+    known = scenario({**BOTH, "controller.sees": "estimate"}, "three-dragonflies-circle")
     flight = skyrig.fly(known)
     assert flight.metrics["tracking"]["whole"]["position_rmse"] < 0.01
+    assert flight.metrics["tracking"]["whole"]["attitude_rmse"] < 0.02
     rows = np.searchsorted(flight.times, flight.inputs.times - 1e-9)
     for group, place, speed in (("vehicles", 2e-3, 0.02), ("payload", 4e-3, 0.15)):
         told, so = flight.measured[group], flight.bodies[group]

@@ -6,6 +6,7 @@ import pytest
 import skyrig
 from skyrig.errors import InputError
 from skyrig.sensing.barometer import pressure, pressure_altitude
+from skyrig.sensing.battery import BatterySpec
 from skyrig.sensing.geodesy import geodetic, local
 from skyrig.sensing.imu import Imu, ImuSpec
 from skyrig.sensing.sensor import Carrier, Sensors, Truth
@@ -21,6 +22,7 @@ ALL = (
     "cable_directions",
     "tension_cells",
     "rotor_speeds",
+    "battery",
 )
 IDEAL = {
     "imu": dict.fromkeys(
@@ -134,7 +136,7 @@ def test_noise_is_as_large_as_said_and_comes_from_the_seed(noisy: skyrig.Flight)
     other = skyrig.fly(instrumented(dict.fromkeys(ALL, {})).with_overrides({"seed": 1}))
     fewer = skyrig.fly(instrumented({"gnss": {}}))
     for name, signal in noisy.signals.items():
-        if name.split(".")[0] in ALL:
+        if name.split(".")[0] in ALL[:-1]:  # a battery's monitor has no noise
             assert np.array_equal(signal.values, again.signals[name].values, equal_nan=True)
             assert not np.array_equal(signal.values, other.signals[name].values, equal_nan=True)
     assert np.array_equal(noisy.signals["gnss.position"].values, fewer.signals["gnss.position"].values)
@@ -227,3 +229,25 @@ def test_places_on_the_earth_go_there_and_back() -> None:
     assert np.abs(local(geodetic(places)) - places).max() < 1e-6
     assert geodetic(np.array([0.0, 111.2, 0.0]))[0] - 47.397742 == pytest.approx(1e-3, rel=2e-3)
     assert pressure(0.0) == pytest.approx(101325.0) and pressure(11000.0) == pytest.approx(22632.0, rel=1e-3)
+
+
+def test_a_battery_gives_what_rotors_draw() -> None:
+    frame = skyrig.airframe("dragonfly")
+    said = BatterySpec(capacity=0.01, resistance=0.1, electronics=1.0)
+    sensors = Sensors({"battery": said}, Carrier([frame], {"vehicles": 1}, (), 100.0), 0)
+    still = Track(np.zeros((1, 3)), np.zeros((1, 3)), np.array([[1.0, 0, 0, 0]]), np.zeros((1, 3)))
+    read = []
+    for tick in range(200):
+        truth = Truth(tick / 100, {"vehicles": still}, np.array([2.4]), np.zeros((1, 3)), np.zeros(0))
+        read.append(sensors.show(truth)["battery"].values)
+    voltage, current, charge = (
+        np.array([it[f"battery.{word}"][0] for it in read]) for word in ("voltage", "current", "charge")
+    )
+    # four rotors at 0.6 N each, torque times speed, over the efficiency; and the electronics
+    speed = np.sqrt(0.6 / frame.thrust_coefficient)
+    power = 4 * frame.torque_coefficient * speed**3 / 0.6 + 1.0
+    assert np.allclose(voltage * current, power, rtol=1e-12)
+    rest = 3 * (3.3 + 0.9 * charge)
+    assert np.allclose(rest - voltage, 0.1 * current, atol=1e-12), "the rest is lost inside"
+    assert charge[0] - charge[-1] == pytest.approx(current[:-1].sum() * 0.01 / 3600 / 0.01)
+    assert (np.diff(voltage) < 0).all()

@@ -24,6 +24,7 @@ from skyrig.vehicles.shapes import Ball, Box, Cylinder, Prism
 CAN = Cylinder(radius=0.03, height=0.08)
 VEHICLE = SimpleNamespace(mass=1.0, inertia=np.diag([0.08, 0.08, 0.14]))
 OBJECT = SimpleNamespace(mass=0.05, shape=CAN, inertia=CAN.inertia(0.05))
+PYRAMID = np.array([[0.04, 0, -0.03], [-0.03, 0.03, -0.03], [-0.03, -0.03, -0.03], [0, 0, 0.04]])
 SMALL = FingerDesign(slices=2)
 """A coarse finger: what holds for it holds for any."""
 
@@ -82,6 +83,21 @@ def test_momenta_are_kept_and_energy_never_grows() -> None:
 
 
 @pytest.mark.slow
+def test_nothing_passes_through_a_finger_at_a_metre_a_second() -> None:
+    """Thrown at one of the fingers, out of the ring: the can pushes it along and stays inside."""
+    rig = gripper(0.0)
+    state = start(rig, (0.0, 0.0, 0.87))
+    way = jnp.array([[1.0], [1.0], [0.0]]) / jnp.sqrt(2.0)
+    state = eqx.tree_at(lambda it: it.motion.payload.velocity, state, way)
+    end, _, failed = flown(rig, state, OFF, STRAIGHT, jnp.asarray(0.01), jnp.asarray(40))
+    assert not failed
+    apart = end.motion.payload.position[:, 0] - end.motion.vehicles.position[:, 0]
+    assert float(apart @ way[:, 0]) < 0.15  # by itself it would have gone 0.4 m
+    pushed = np.asarray(end.mode.push)
+    assert np.isfinite(pushed).all()
+
+
+@pytest.mark.slow
 def test_free_fall_leaves_fingers_as_they_are() -> None:
     rig = gripper(9.81)
     away = (2.0, 0.0, 1.0)
@@ -97,7 +113,7 @@ def test_free_fall_leaves_fingers_as_they_are() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dt", [0.002, 0.01])
+@pytest.mark.parametrize("dt", [0.002, 0.005, 0.01])
 def test_hanging_fingers_come_to_rest_at_any_step(dt: float) -> None:
     rig = gripper(9.81)
     weight = (rig.mass + rig.fingers.mass) * 9.81
@@ -146,6 +162,7 @@ def test_distances_from_solids() -> None:
         Box(size=np.array([0.05, 0.06, 0.07])),
         CAN,
         Prism(outline=np.array([[0.04, 0.0], [-0.02, 0.03], [-0.02, -0.03]]), height=0.06),
+        SimpleNamespace(kind="mesh", corners=PYRAMID),
     ]
     for shape in shapes:
         solid = GraspedSolid.of(shape)

@@ -6,6 +6,7 @@ import pytest
 import skyrig
 from skyrig import InputError
 from skyrig.flight import Flight
+from skyrig.flight.frames import of_rows
 from skyrig.flight.meshes import strip
 from skyrig.flight.sequence_plot import moments, sequence
 
@@ -31,7 +32,7 @@ def test_a_can_is_grasped_lifted_and_held(flight: Flight) -> None:
     assert (1.2 * pressed.sum(1) > 0.9 * weight).all()  # friction can carry it
     length, pull = (np.asarray(flight.signals[f"tendon.{name}"]) for name in ("length", "tension"))
     assert length.min() >= 0.12 - 1e-9 and length.max() <= 0.19 + 1e-9 and pull.min() >= 0
-    nodes = np.asarray(flight.signals["finger.nodes"]).reshape(len(times), -1, 3)
+    nodes = np.asarray(flight.signals["tendon.nodes"]).reshape(len(times), -1, 3)
     assert np.linalg.norm(nodes - craft[:, None], axis=2).max() < 0.3  # fingers stay on the vehicle
 
 
@@ -52,6 +53,44 @@ def test_the_grasp_is_drawn_from_moment_to_moment(flight: Flight) -> None:
     assert words[0] == "start" and words[-1] == "end" and "lifted" in words and len(words) <= 6
     figure = sequence(flight)
     assert figure is not None and len(figure.axes) == len(words)
+
+
+@pytest.mark.slow
+def test_what_pushes_whom_is_told(flight: Flight) -> None:
+    """Held still, the fingers carry the can and hang from the vehicle; how far eq. 22 holds is counted."""
+    late = flight.times > 4.2
+    push = np.stack([np.asarray(flight.signals[f"push.{axis}"])[late].mean(0) for axis in "xyz"])
+    fingers = 4 * 250 * 0.18 * 0.025**2  # kg
+    np.testing.assert_allclose(push[:, 0], [0.0, 0.0, 0.05 * 9.81], atol=0.01)
+    np.testing.assert_allclose(push[:, 1], [0.0, 0.0, -(0.05 + fingers) * 9.81], atol=0.05)
+    held = flight.metrics["signals"]["gripper.assumed"]["mean"][0]
+    assert 0.0 < held < 1.0
+    lines = of_rows(flight, np.array([-1])).tethers(flight.rig)
+    pulls = np.asarray(flight.signals["tendon.tension"])[-1]
+    assert [line.tension for line in lines] == pytest.approx(pulls.tolist())  # drawn in its colour
+
+
+@pytest.mark.slow
+def test_a_can_on_a_belt_is_grasped_as_it_comes() -> None:
+    """With rods; vehicle and can both go at 0.2 m/s when the fingers close."""
+    known = skyrig.load("soft-grasp").with_overrides({"rig.belt": [0.2, 0.0], "rig.finger.elements": "rod"})
+    flown = skyrig.fly(known)
+    late = flown.times > flown.times[-1] - 0.5
+    assert np.asarray(flown.signals["object.held"])[late].all() and flown.payload.position[-1, 2] > 0.2
+    ride = (flown.times > 0.5) & (flown.times < 1.0)
+    np.testing.assert_allclose(flown.payload.velocity[ride, 0], 0.2, atol=0.01)
+
+
+@pytest.mark.slow
+def test_grasped_lifted_carried_and_set_down_in_one_flight() -> None:
+    flown = skyrig.fly(skyrig.load("soft-carry").with_overrides({"rig.finger.elements": "rod"}))
+    kinds = [it.kind for it in flown.events if it.kind != "touch"]
+    assert kinds == ["grasped", "lifted", "released"]
+    end = flown.payload.position[-1]
+    np.testing.assert_allclose(end[:2], [0.4, 0.1], atol=0.03)
+    assert end[2] == pytest.approx(0.04, abs=2e-3) and np.linalg.norm(flown.payload.velocity[-1]) < 1e-3
+    upright = 1 - 2 * (flown.payload.attitude[-1, 1:3] ** 2).sum()
+    assert upright > 0.99
 
 
 def test_fingers_are_drawn_as_closed_skins() -> None:

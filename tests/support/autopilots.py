@@ -4,8 +4,9 @@ import socket
 from dataclasses import replace
 
 from skyrig.bridges import sitl
+from skyrig.bridges.guidance import hover_thrusts
 from skyrig.bridges.launch import Launched
-from skyrig.bridges.lockstep import LockstepFlight, hover_thrusts
+from skyrig.bridges.lockstep import LockstepFlight
 from skyrig.scenario import Scenario
 
 
@@ -25,9 +26,9 @@ def settings(protocol: str, **others) -> sitl.Settings:
     return sitl.Settings(protocol, port=free_port(), companion=free_port(), patience=30.0, **others)
 
 
-def flown(scenario: Scenario, protocol: str, acts=lambda processes, time: None) -> LockstepFlight:
+def flown(scenario: Scenario, protocol: str, acts=lambda processes, time: None, **others) -> LockstepFlight:
     """A flight with stand-ins; `acts` is called with their processes and the time flown now and then."""
-    chosen = settings(protocol)
+    chosen = settings(protocol, **others)
     built = scenario.build()
     gap = 1 if protocol == sitl.PX4 else 10
     ports = [(chosen.port + gap * k, chosen.companion + k) for k in range(built.rig.count)]

@@ -33,6 +33,7 @@ CATALOGUE = {
     "line nonic": lambda: planning.line(end=(0.3, -0.1, 0.2), speed=0.5, continuity=4),
     "takeoff": lambda: planning.takeoff(height=1.5, start=(1, 1, 0), duration=3.0),
     "land": lambda: planning.land(start=(1, 1, 1.5), speed=0.4),
+    "land steadily": lambda: planning.land(start=(1, 1, 1.5), speed=0.4, ramp=1.0),
     "circle": lambda: planning.circle(radius=1.3, period=6.0, ramp=4.0, turns=2.5, start=(1, 2, 3)),
     "circle published": lambda: planning.circle(radius=1.0, period=10.0, cruise=6.0, continuity=3),
     "circle facing": lambda: planning.circle(

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skyrig import planning
+from skyrig.errors import InputError
 
 
 def test_hover_goes_on_for_ever() -> None:
@@ -36,6 +37,16 @@ def test_line_keeps_its_speed() -> None:
     speeds = np.linalg.norm(fast.sample(np.linspace(0, fast.duration, 1001)).position[:, 1], axis=-1)
     assert speeds.max() == pytest.approx(2.0, rel=1e-9)
     assert fast.duration == pytest.approx(15 / 8 * 5 / 2)  # the quintic peaks at 15/8 of its mean
+
+
+def test_line_with_a_ramp_keeps_its_speed_between_its_ramps() -> None:
+    slow = planning.land(height=0.2, start=(1, 1, 0.6), speed=0.1, ramp=1.0)
+    assert slow.duration == pytest.approx(0.4 / 0.1 + 1.0)
+    speed = slow.sample(np.linspace(1.0, float(slow.duration) - 1.0, 101)).position[:, 1]
+    np.testing.assert_allclose(speed, [[0, 0, -0.1]] * 101, atol=1e-12)
+    np.testing.assert_allclose(slow.end.position[0], [1, 1, 0.2], atol=1e-12)
+    with pytest.raises(InputError, match="ramp must be at most half of the 5 s"):
+        planning.land(height=0.2, start=(1, 1, 0.6), duration=5.0, ramp=2.6)
 
 
 @pytest.mark.parametrize("period", [6.0, 10.0, -6.0])

@@ -169,7 +169,7 @@ class _Vehicle:
 def state(moment: AutopilotMoment, k: int) -> bytes:
     """What ArduPilot is told of a vehicle: one JSON object between newlines."""
     imu, it = moment.readings["imu"].values, moment.truth.vehicles
-    told = {
+    told: dict[str, Any] = {
         "timestamp": moment.usec / 1e6,
         "imu": {
             "gyro": frames.body(imu["imu.gyro"][k]).tolist(),
@@ -179,4 +179,7 @@ def state(moment: AutopilotMoment, k: int) -> bytes:
         "velocity": frames.world(np.asarray(it.velocity)[k]).tolist(),
         "quaternion": frames.attitude(np.asarray(it.attitude)[k]).tolist(),
     }
+    if "battery" in moment.readings:
+        drawn = moment.readings["battery"].values
+        told["battery"] = {word: float(drawn[f"battery.{word}"][k]) for word in ("voltage", "current")}
     return b"\n" + json.dumps(told).encode() + b"\n"

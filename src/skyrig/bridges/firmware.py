@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from skyrig.bridges.attitude import AttitudeLoops
 from skyrig.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,9 +18,12 @@ if TYPE_CHECKING:
 
 Parameters = dict[str, float]
 TURNING, YAWING = 15.0, 4.0
-"""Bandwidth of ArduPilot's rate loops about forward and left, and about up (rad/s)."""
+"""Bandwidth of rate loops about forward and left, and about up (rad/s)."""
 DAMPING = 0.027
-"""Differential over proportional gain of ArduPilot's rate loops about forward and left (s)."""
+"""Differential over proportional gain of rate loops about forward and left (s)."""
+PX4_LOOPS = AttitudeLoops((6.5, 6.5, 2.8), (TURNING, TURNING, YAWING))
+ARDUPILOT_LOOPS = AttitudeLoops((4.5, 4.5, 4.5), (TURNING, TURNING, YAWING))
+"""How firmware with these parameters turns."""
 FIRST_MOTOR = 33
 """SERVOn_FUNCTION of ArduPilot's motor 1; motors 9 to 12 begin at 82."""
 ABOVE = 0.9
@@ -36,7 +40,25 @@ def px4(frame: Airframe, hover: float) -> Parameters:
     for k, (place, spin) in enumerate(zip(frame.rotor_positions, frame.spin, strict=True)):
         found |= {f"CA_ROTOR{k}_PX": float(place[0]), f"CA_ROTOR{k}_PY": -float(place[1])}
         found[f"CA_ROTOR{k}_KM"] = -float(spin) * frame.torque_to_thrust
-    return found | {"MPC_THR_HOVER": float(np.clip(hover / frame.total_thrust_max, 0.1, 0.8))}
+        found[f"PWM_MAIN_FUNC{k + 1}"] = 101.0 + k
+    found |= {"MPC_THR_HOVER": float(np.clip(hover / frame.total_thrust_max, 0.1, 0.8))}
+    found |= {"MC_YAW_TQ_CUTOFF": 0.0, "MPC_TKO_RAMP_T": 0.0, "MPC_USE_HTE": 0.0}
+    return found | _px4_gains(frame)
+
+
+def px4_throttle(frame: Airframe, thrust: float, up: float) -> float:
+    """What PX4 calls thrust, from 0 to 1: the share of the most (THR_MDL_FAC is 1)."""
+    return float(np.clip(thrust / frame.total_thrust_max, 0.0, 1.0))
+
+
+def ardupilot_throttle(frame: Airframe, thrust: float, up: float) -> float:
+    """What ArduPilot calls thrust, from 0 to 1, `up` being the vertical part of the attitude's z axis.
+
+    It counts from the thrust of the slowest rotor speed and pushes 1 / up as hard when it leans.
+    """
+    least = slowest(frame) ** 2
+    throttle = (thrust / frame.total_thrust_max - least) / (1 - least)
+    return float(np.clip(throttle * np.clip(up, 0.1, 1.0), 0.0, 1.0))
 
 
 def ardupilot(frame: Airframe, hover: float) -> Parameters:
@@ -45,7 +67,7 @@ def ardupilot(frame: Airframe, hover: float) -> Parameters:
     With the slowest rotor speed at a share s of the largest, u = s + (1 - s) f makes the thrust linear in its
     throttle if (1 - e) f + e f^2 is that throttle with e = (1 - s)/(1 + s): its own curve, MOT_THST_EXPO.
     """
-    slow = float(np.clip(frame.speed_min / frame.speed_max, 0.02, 0.3))
+    slow = slowest(frame)
     throttle = (hover / frame.total_thrust_max - slow**2) / (1 - slow**2)
     found = _frame(frame) | {
         "MOT_PWM_MIN": 1000.0,
@@ -58,7 +80,9 @@ def ardupilot(frame: Airframe, hover: float) -> Parameters:
         "MOT_HOVER_LEARN": 0.0,
         "MOT_BAT_VOLT_MAX": 0.0,
         "TKOFF_THR_MAX": float(np.clip(ABOVE * throttle, 0.05, 0.9)),
+        "GUID_OPTIONS": 8.0,  # thrust that comes with an attitude is one, no rate of climb
     }
+    found |= {f"ATC_ANG_{name}_P": ARDUPILOT_LOOPS.turn[k] for k, name in enumerate(("RLL", "PIT", "YAW"))}
     return found | _gains(frame, slow) | _house
 
 
@@ -75,6 +99,34 @@ _house: Parameters = {
     "COMPASS_USE3": 0.0,
     "SIM_BARO_RND": 0.02,
 }
+
+
+def slowest(frame: Airframe) -> float:
+    """ArduPilot's share of the slowest rotor speed in the largest."""
+    return float(np.clip(frame.speed_min / frame.speed_max, 0.02, 0.3))
+
+
+def _px4_gains(frame: Airframe) -> Parameters:
+    """Loops of the same bandwidth whatever the inertia.
+
+    A turn of 1 is what PX4's allocation makes of it: columns of the geometry's inverse, brought to a size of
+    one in the mean square over half the rotors (roll and pitch alike), or at most (yaw).
+    """
+    places, ones = frame.rotor_positions, np.ones(frame.rotor_count)
+    geometry = np.stack([places[:, 1], -places[:, 0], -frame.spin * frame.torque_to_thrust, ones])
+    mix = np.linalg.pinv(geometry)
+    size = np.sqrt((mix[:, :2] ** 2).sum(0) / ((np.abs(mix[:, :2]) > 1e-3).sum(0) / 2)).max()
+    mix[:, :2] /= size
+    mix[:, 2] /= np.abs(mix[:, 2]).max()
+    push = frame.thrust_max * frame.shares
+    found: Parameters = {}
+    for axis, name in enumerate(("ROLL", "PITCH", "YAW")):
+        turn = float((geometry[axis] * push) @ mix[:, axis] / frame.inertia[axis, axis])
+        gain = PX4_LOOPS.rate[axis] / turn
+        found |= {f"MC_{name}_P": PX4_LOOPS.turn[axis], f"MC_{name}RATE_P": gain}
+        found[f"MC_{name}RATE_I"] = gain * (0.1 if name == "YAW" else 1.0)
+        found[f"MC_{name}RATE_D"] = 0.0 if name == "YAW" else DAMPING * gain
+    return found
 
 
 def _gains(frame: Airframe, slow: float) -> Parameters:

@@ -24,9 +24,15 @@ STANDIN = "stand-in"
 """What `--launch` takes instead of a path for the stand-in that comes with skyrig."""
 
 
-def standin_frame(frame: Airframe, hover: float) -> str:
-    """What the stand-in is told of its airframe, as JSON."""
+def standin_frame(frame: Airframe, hover: float, protocol: str = "px4") -> str:
+    """What the stand-in is told of its airframe, and of the firmware's ways, as JSON."""
+    own = protocol == "px4"
+    loops = firmware.PX4_LOOPS if own else firmware.ARDUPILOT_LOOPS
     told = {
+        "turn": loops.turn,
+        "rate": loops.rate,
+        "least": 0.0 if own else firmware.slowest(frame) ** 2,
+        "leans": not own,
         "inertia": (np.diag([1.0, -1.0, -1.0]) @ frame.inertia @ np.diag([1.0, -1.0, -1.0])).tolist(),
         "thrust_max": (frame.thrust_max * frame.shares).tolist(),
         "mixing": frame.mixing.tolist(),
@@ -62,12 +68,12 @@ class Launched:
         for k, (frame, (port, companion)) in enumerate(zip(airframes, ports, strict=True)):
             thrust = float(hover[k])
             around = {**os.environ, "PX4_SIM_HOSTNAME": "127.0.0.1", "PX4_SIM_MODEL": "none_iris"}
-            around["SKYRIG_STANDIN"] = standin_frame(frame, thrust)
+            around["SKYRIG_STANDIN"] = standin_frame(frame, thrust, protocol)
             if own:
                 script = [sys.executable, str(Path(__file__).with_name("standin.py")), protocol]
                 command = [*script, "-i", str(k), "--port", str(port), "--companion", str(companion)]
             elif protocol == "px4":
-                command = [os.path.abspath(what), "-i", str(k), "-d"]
+                command = [os.path.abspath(what), *_px4(what, k, self._own(k))]
                 said = firmware.px4(frame, thrust)
                 around |= {f"PX4_PARAM_{name}": f"{value:g}" for name, value in said.items()}
             else:
@@ -105,6 +111,12 @@ class Launched:
         place = Path(self._folder.name) / str(k)
         place.mkdir(exist_ok=True)
         return place
+
+
+def _px4(what: str, k: int, place: Path) -> list[str]:
+    """Options of PX4's program: in the background, in a folder of its own, so that nothing is remembered."""
+    etc = Path(os.path.abspath(what)).parent.parent / "etc"
+    return ["-i", str(k), "-d", "-w", str(place), *([str(etc)] if etc.is_dir() else [])]
 
 
 def _ardupilot(k: int, port: int, companion: int) -> list[str]:

@@ -15,32 +15,20 @@ import numpy as np
 from msgspec import structs
 
 from skyrig.bridges.autopilot import Answer, AutopilotMoment, Link, LinkLost
-from skyrig.bridges.mission import Mission
+from skyrig.bridges.guidance import Guidance
 from skyrig.bridges.offboard import Offboard
-from skyrig.constants import GRAVITY
 from skyrig.flight.flight import Flight
 from skyrig.runs.sensed import first_truth
 from skyrig.runs.session import Session
 from skyrig.scenario import Scenario
 from skyrig.scenario.build import Built
-from skyrig.sensing.sensor import Numbers, Sensors
+from skyrig.sensing.sensor import Sensors
 
 NEEDED = ("imu", "gnss", "barometer", "magnetometer")
-SETPOINTS = 50.0
-"""Set-points a second (Hz)."""
 BOOT = 120.0
 """Longest that autopilots may take to arm and to push, by their own clock (s)."""
 ENOUGH = 0.97
-"""Share of the hover's thrust at which a vehicle is let go."""
-REST = 1.0
-"""How long the rig is left alone once it is down, rotors off (s)."""
-
-
-def hover_thrusts(built: Built) -> Numbers:
-    """(n,) what each vehicle must push in the hover with its load (N); its own weight where none is known."""
-    if built.hover is not None:
-        return np.asarray(built.hover.thrust, dtype=np.float64)
-    return np.array([frame.mass * GRAVITY for frame in built.team.airframes])
+"""Share of the thrust to begin with at which a vehicle is let go."""
 
 
 def waiting(built: Built) -> Sensors:
@@ -77,19 +65,18 @@ def fitted(scenario: Scenario, rate: float, duration: float | None = None) -> Sc
     return scenario.with_overrides(changes)
 
 
-def ready(scenario: Scenario, rate: float) -> tuple[Scenario, Mission]:
-    """The scenario as it will be flown, and where its vehicles shall be."""
-    mission = Mission(fitted(scenario, rate).build())
+def ready(scenario: Scenario, rate: float, guided: Callable[[Built], Guidance]) -> tuple[Scenario, Guidance]:
+    """The scenario as it will be flown at that rate (Hz), and what its vehicles shall follow."""
+    guidance = guided(fitted(scenario, rate).build())
     said = scenario.spec.duration
-    needed = mission.duration + (REST if mission.rise else 0.0) if said is None else said
-    return fitted(scenario, rate, needed), mission
+    return fitted(scenario, rate, guidance.duration if said is None else said), guidance
 
 
 def fly(
     scenario: Scenario,
     link: Link,
     offboard: Offboard,
-    mission: Mission,
+    guidance: Guidance,
     progress: Callable[[float], None] = lambda time: None,
     pace: float | None = None,
 ) -> LockstepFlight:
@@ -99,12 +86,12 @@ def fly(
         scenario: What is flown.
         link: To the autopilots.
         offboard: Their companions.
-        mission: Where vehicles shall be.
+        guidance: What vehicles shall follow.
         progress: Called now and then with the time flown (s).
         pace: Seconds of flight in a second of real time; None for as fast as it goes.
     """
     session = Session(scenario, pace=pace)
-    pilot = _Pilot(session, link, offboard, mission)
+    pilot = _Pilot(session, link, offboard, guidance)
     lost = ""
     try:
         pilot.boot()
@@ -120,10 +107,10 @@ def fly(
 class _Pilot:
     """The loop: readings out, controls in, a tick of physics."""
 
-    def __init__(self, session: Session, link: Link, offboard: Offboard, mission: Mission) -> None:
-        self.session, self.link, self.offboard, self.mission = session, link, offboard, mission
+    def __init__(self, session: Session, link: Link, offboard: Offboard, guidance: Guidance) -> None:
+        self.session, self.link, self.offboard, self.guidance = session, link, offboard, guidance
         self.tick_usec = round(1e6 / link.rate)
-        self.every = max(round(link.rate / SETPOINTS), 1)
+        self.every = max(round(link.rate / guidance.rate), 1)
         self.ticks = 0
         """Since the simulator was started, boot included."""
         self.exchanged = 0
@@ -132,7 +119,6 @@ class _Pilot:
         self.most = np.zeros((len(frames), rotors))
         for row, frame in zip(self.most, frames, strict=True):
             row[: frame.rotor_count] = frame.thrust_max * frame.shares
-        self.hover = hover_thrusts(session.built)
         self.answer: Answer | None = None
 
     def boot(self) -> None:
@@ -145,8 +131,8 @@ class _Pilot:
                 raise LinkLost(self._never())
             truth = replace(rest, time=self.ticks / self.link.rate)
             self.offboard.listen()
-            if not self.offboard.firmware.takes_off:
-                self._aim(0.0)
+            if not self.offboard.firmware.takes_off and self.ticks % self.every == 0:
+                self.guidance.wait(self.offboard, self.ticks * self.tick_usec)
             self.answer = self._exchange(sensors.show(truth), truth)
             if self.answer is not None and self.offboard.complete and self.ticks % round(self.link.rate) == 0:
                 self.offboard.begin()
@@ -154,21 +140,17 @@ class _Pilot:
     def step(self) -> None:
         """One tick of physics with what was answered, then the next exchange."""
         assert self.answer is not None
-        session = self.session
+        session, self.offboard.waiting = self.session, False
         session.step(rotors=self.answer.controls**2 * self.most)
-        now = session.time
         self.offboard.listen()
-        self._aim(now)
-        if now > self.mission.duration and self.ticks % round(self.link.rate / 4) == 0 and self.mission.rise:
+        if self.ticks % self.every == 0 or session.tick == 1:
+            self.guidance.aim(session, self.offboard, self.ticks * self.tick_usec)
+        if session.time > self.guidance.over and self.ticks % round(self.link.rate / 4) == 0:
             self.offboard.disarm()
         answer = self._exchange(session.sensors, session.truth)
         if answer is None:
             raise LinkLost("a vehicle stopped answering.")
         self.answer, self.exchanged = answer, self.exchanged + 1
-
-    def _aim(self, now: float) -> None:
-        if self.ticks % self.every == 0:
-            self.offboard.aim(self.mission(now), self.ticks * self.tick_usec)
 
     def _exchange(self, readings: Any, truth: Any) -> Answer | None:
         self.ticks += 1
@@ -177,15 +159,15 @@ class _Pilot:
     def _carried(self, answer: Answer) -> Any:
         """(n,) which vehicles are armed and push as the hover asks, so that they can be let go."""
         pushed = (answer.controls**2 * self.most).sum(axis=1)
-        return self._armed(answer) & (pushed >= ENOUGH * self.hover)
+        return self._armed(answer) & (pushed >= ENOUGH * self.guidance.push)
 
     def _armed(self, answer: Answer) -> Any:
         return answer.armed | self.offboard.armed
 
     def _never(self) -> str:
         """Why the world was not let go."""
-        armed = np.zeros(len(self.hover), dtype=bool) if self.answer is None else self._armed(self.answer)
-        late, missing = int(np.argmin(armed)), "arm" if not armed.all() else "push as the hover asks"
+        armed = np.zeros(len(self.most), dtype=bool) if self.answer is None else self._armed(self.answer)
+        late, missing = int(np.argmin(armed)), "arm" if not armed.all() else "push as it must to begin with"
         if armed.all():
             late = int(np.argmin(self._carried(self.answer))) if self.answer is not None else 0
         return f"vehicle {late} did not {missing} in {BOOT:g} s{self.offboard.said(late)}."

@@ -96,8 +96,7 @@ def write_mcap(flight: Flight, path: Path) -> list[Path]:
         for held in inputs.get(row, ()):
             _inputs(log, flight, named[TEAM], held)
     for event in flight.events:
-        told = {"kind": event.kind, "owner": event.owner, "index": event.index, "value": event.value}
-        log.write("/events", event.time, ros.text(json.dumps({**told, "unit": event.unit})))
+        log.write("/events", event.time, ros.text(ros.event_text(event)))
     layout = (resources("skyrig") / "data" / LAYOUT).read_text(encoding="utf-8")
     return [write_whole(path, log.finish()), write_whole(path.with_name(LAYOUT), layout)]
 

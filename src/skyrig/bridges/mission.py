@@ -56,7 +56,7 @@ class Mission:
             self._offsets = self._hover(built)
         elif self._each is None:
             raise InputError(f"{built.scenario.where}: reference is missing: there is nothing to fly.")
-        away = np.linalg.norm(self._wanted(0.0).position - self.start, axis=1).max()
+        away = np.linalg.norm(self.along(0.0).position - self.start, axis=1).max()
         self.rise = 0.0 if away < NEAR else RISE
         references = self._each or (self._load,)
         self.reference_duration = float(max(float(it.duration) for it in references if it is not None))
@@ -69,12 +69,26 @@ class Mission:
     def __call__(self, t: float) -> Setpoint:
         """At `t` (s) after take-off."""
         if t < self.rise:
-            return self._blend(self._wanted(0.0), t / self.rise, 1 / self.rise)
+            return self._blend(self.along(0.0), t / self.rise, 1 / self.rise)
         after = t - self.rise - self.reference_duration
         if self.rise and after > 0:
-            last = self._wanted(self.reference_duration)
+            last = self.along(self.reference_duration)
             return self._blend(last, 1 - min(after / self.rise, 1.0), -1 / self.rise * (after < self.rise))
-        return self._wanted(min(t - self.rise, self.reference_duration))
+        return self.along(min(t - self.rise, self.reference_duration))
+
+    def along(self, t: float) -> Setpoint:
+        """Above the load's reference at `t` (s) of it, whatever comes before."""
+        if self._load is None:
+            assert self._each is not None
+            samples = [it.sample(np.array([t])) for it in self._each]
+            moves = np.stack([np.asarray(it.position)[0, :3] for it in samples], axis=1)
+            return Setpoint(moves[0], moves[1], moves[2], _yaw(samples[0]))
+        sample: Any = self._load.sample(np.array([t]))
+        place, velocity, acceleration = np.asarray(sample.position)[0, :3]
+        attitude, rate = np.asarray(sample.attitude)[0], np.asarray(sample.rate)[0, 0]
+        arms = turn(attitude, self._offsets)
+        spin = np.cross(turn(attitude, rate), arms)
+        return Setpoint(place + arms, velocity + spin, acceleration + 0 * arms, _yaw(sample))
 
     def _blend(self, there: Setpoint, share: float, pace: float) -> Setpoint:
         """Between the start (0) and a set-point (1), at rest at both; `pace` is the share's rate (1/s)."""
@@ -95,19 +109,6 @@ class Mission:
         load = np.asarray(bodies["payload"].position)[:, 0]
         turned = np.asarray(bodies["payload"].attitude)[:, 0]
         return turn(conjugate(turned), team - load)
-
-    def _wanted(self, t: float) -> Setpoint:
-        if self._load is None:
-            assert self._each is not None
-            samples = [it.sample(np.array([t])) for it in self._each]
-            moves = np.stack([np.asarray(it.position)[0, :3] for it in samples], axis=1)
-            return Setpoint(moves[0], moves[1], moves[2], _yaw(samples[0]))
-        sample: Any = self._load.sample(np.array([t]))
-        place, velocity, acceleration = np.asarray(sample.position)[0, :3]
-        attitude, rate = np.asarray(sample.attitude)[0], np.asarray(sample.rate)[0, 0]
-        arms = turn(attitude, self._offsets)
-        spin = np.cross(turn(attitude, rate), arms)
-        return Setpoint(place + arms, velocity + spin, acceleration + 0 * arms, _yaw(sample))
 
 
 def _yaw(sample: Any) -> float:

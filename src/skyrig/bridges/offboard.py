@@ -8,24 +8,35 @@ from __future__ import annotations
 import contextlib
 import math
 import socket
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skyrig.bridges import frames
+from skyrig.bridges import firmware, frames
+from skyrig.bridges.attitude import AttitudeLoops
 from skyrig.bridges.autopilot import LOCAL
 from skyrig.bridges.mavlink import ARMED, Stream
 from skyrig.bridges.mission import Setpoint
 from skyrig.errors import InputError
 from skyrig.sensing.sensor import Numbers
 
+if TYPE_CHECKING:
+    from skyrig.vehicles import Airframe
+
 PORT = 14540
 LOCAL_NED = 1
 NO_YAW_RATE = 1 << 11
 """All of SET_POSITION_TARGET_LOCAL_NED counts but the yaw rate."""
+NO_RATES = 7
+"""All of SET_ATTITUDE_TARGET counts but the body rates."""
 SET_MODE, ARM, TAKE_OFF = 176, 400, 22
 CUSTOM, WARNING = 1, 4
+PLACED = 1 | 2 | 16
+"""Flags of ESTIMATOR_STATUS: attitude, horizontal velocity and place are known."""
+SMOOTH, FAR = 0.05, 10.0
+"""Weight of a new message where a vehicle says where it is; from where on it makes no sense (m)."""
 HEIGHT = 1.0
 """What is asked of those that take off by a command (m); set-points follow at once."""
 
@@ -38,10 +49,16 @@ class Firmware:
     """Main and sub mode for MAV_CMD_DO_SET_MODE."""
     takes_off: bool
     """Whether it wants a command to take off, and no set-point before it pushes."""
+    aligns: bool
+    """Whether it lets itself be armed before it knows where it is, and says when it does."""
+    loops: AttitudeLoops
+    """By which it turns."""
+    throttle: Callable[[Airframe, float, float], float]
+    """What it wants to be told of an airframe's thrust (N), given how far up that points (1)."""
 
 
-PX4 = Firmware((6, 0), False)
-ARDUPILOT = Firmware((4, 0), True)
+PX4 = Firmware((6, 0), False, True, firmware.PX4_LOOPS, firmware.px4_throttle)
+ARDUPILOT = Firmware((4, 0), True, False, firmware.ARDUPILOT_LOOPS, firmware.ardupilot_throttle)
 
 
 class Offboard:
@@ -61,6 +78,12 @@ class Offboard:
         self._where: list[Any] = [None] * len(start)
         self.armed = np.zeros(len(start), dtype=bool)
         """Of each vehicle, as its heartbeats say."""
+        self.aligned = np.full(len(start), not firmware.aligns)
+        """Whether its filter knows heading and place; firmware that checks that itself counts as aligned."""
+        self.believed = np.zeros_like(start)
+        """(n, 3) where each vehicle's filter has it while it waits, from its own origin (m)."""
+        self.waiting = True
+        """Whether vehicles stand where they started."""
         self._said = [""] * len(start)
         for k in range(len(start)):
             it = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -94,6 +117,13 @@ class Offboard:
         if kind == "HEARTBEAT" and message.get_srcComponent() == 1:
             self._where[k] = where
             self.armed[k] = bool(message.base_mode & ARMED)
+        elif kind == "LOCAL_POSITION_NED" and self.waiting:
+            told = frames.world(np.array([message.x, message.y, message.z]))
+            if np.isfinite(told).all() and np.abs(told).max() < FAR:
+                known = self.believed[k].any()
+                self.believed[k] += (SMOOTH if known else 1.0) * (told - self.believed[k])
+        elif kind == "ESTIMATOR_STATUS":
+            self.aligned[k] = message.flags & PLACED == PLACED
         elif kind == "STATUSTEXT" and message.severity <= WARNING:
             self._said[k] = "".join(it for it in str(message.text) if it.isprintable())
 
@@ -102,8 +132,9 @@ class Offboard:
         return f" (it says: {self._said[k]})" if self._said[k] else ""
 
     def aim(self, wanted: Setpoint, usec: int) -> None:
-        """A set-point for each vehicle, from its own origin."""
-        places, speeds = frames.world(wanted.position - self.start), frames.world(wanted.velocity)
+        """A set-point for each vehicle, from where its filter has its start."""
+        places = frames.world(wanted.position - self.start + self.believed)
+        speeds = frames.world(wanted.velocity)
         pushes, yaw = frames.world(wanted.acceleration), _wrapped(math.pi / 2 - wanted.yaw)
         for k, (place, speed, push) in enumerate(zip(places, speeds, pushes, strict=True)):
             make = self._streams[k].make.set_position_target_local_ned_encode
@@ -111,9 +142,17 @@ class Offboard:
             head = (usec // 1000 % 2**32, k + 1, 1, LOCAL_NED, NO_YAW_RATE)
             self._send(k, make(*head, *moves, yaw, 0.0))
 
+    def turn(self, attitude: Numbers, throttle: Sequence[float], usec: int) -> None:
+        """An attitude (n, 4), world east, north, up and body forward, left, up, and a throttle for each."""
+        for k, (turned, push) in enumerate(zip(frames.attitude(attitude).tolist(), throttle, strict=True)):
+            make = self._streams[k].make.set_attitude_target_encode
+            self._send(k, make(usec // 1000 % 2**32, k + 1, 1, NO_RATES, turned, 0.0, 0.0, 0.0, push))
+
     def begin(self) -> None:
         """Ask every vehicle to follow set-points and to arm, and then to take off if it wants that."""
         for k, armed in enumerate(self.armed):
+            if not self.aligned[k]:
+                continue
             if not armed:
                 self._command(k, SET_MODE, CUSTOM, *self.firmware.mode)
                 self._command(k, ARM, 1.0)

@@ -25,6 +25,7 @@ Dimension = _type("std_msgs/MultiArrayDimension", label=str, size=uint32, stride
 ArrayLayout = _type("std_msgs/MultiArrayLayout", dim=sequence[Dimension], data_offset=uint32)
 Float64MultiArray = _type("std_msgs/Float64MultiArray", layout=ArrayLayout, data=sequence[float64])
 Vector3 = _type("geometry_msgs/Vector3", **_xyz)
+Vector3Stamped = _type("geometry_msgs/Vector3Stamped", header=Header, vector=Vector3)
 Point = _type("geometry_msgs/Point", **_xyz)
 Quaternion = _type("geometry_msgs/Quaternion", **_xyz, w=float64)
 Pose = _type("geometry_msgs/Pose", position=Point, orientation=Quaternion)

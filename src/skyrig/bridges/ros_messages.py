@@ -5,6 +5,7 @@ The world is `map`, each body its own frame: `payload`, `vehicle0`. Quaternions 
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import Any
 
@@ -120,6 +121,12 @@ def numbers(values: Any) -> Any:
     """A row of numbers."""
     layout = _make("std_msgs/msg/MultiArrayLayout", [], 0)
     return _make("std_msgs/msg/Float64MultiArray", layout, np.asarray(values, dtype=np.float64))
+
+
+def event_text(event: Any) -> str:
+    """An event of a flight as JSON."""
+    told = {"kind": event.kind, "owner": event.owner, "index": event.index, "value": event.value}
+    return json.dumps({"time": event.time, **told, "unit": event.unit})
 
 
 def text(words: str) -> Any:

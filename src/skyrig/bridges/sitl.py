@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 
-from skyrig.bridges import ardupilot, lockstep, offboard, px4
+from skyrig.bridges import ardupilot, guidance, lockstep, offboard, px4
 from skyrig.bridges.autopilot import LOCAL, Link, LinkLost
 from skyrig.bridges.launch import Launched
 from skyrig.bridges.mavlink import dialect
@@ -32,6 +32,8 @@ class Settings:
     """Where to listen."""
     patience: float = 60.0
     """How long a silent vehicle is waited for (s)."""
+    setpoints: str = guidance.POSITION
+    """'position' for places on the load's way; 'attitude' for what the scenario's controller asks for."""
     pace: float | None = None
     """Seconds of flight in a second of real time; None for as fast as it goes."""
 
@@ -45,16 +47,19 @@ def fly(
     """Fly a scenario with autopilots.
 
     Args:
-        scenario: What is flown; its controller is not asked.
+        scenario: What is flown; its controller is asked for attitudes only.
         settings: How autopilots are reached.
         progress: Called now and then with the time flown (s).
         tell: Called with sentences for people.
     """
     dialect()  # refused here, before anything is opened, if it is not installed
     link, ports = _link(scenario, settings)
-    known, mission = lockstep.ready(scenario, link.rate)
-    built, firmware = known.build(), offboard.PX4 if settings.protocol == PX4 else offboard.ARDUPILOT
-    companions = offboard.Offboard(mission.start, firmware, settings.companion, settings.host)
+    firmware = offboard.PX4 if settings.protocol == PX4 else offboard.ARDUPILOT
+    known, guide = lockstep.ready(
+        scenario, link.rate, lambda built: guidance.KINDS[settings.setpoints](built, firmware)
+    )
+    built = known.build()
+    companions = offboard.Offboard(guide.start, firmware, settings.companion, settings.host)
     with closing(companions), closing(link):
         tell(link.open())
         frames = built.team.airframes
@@ -62,7 +67,7 @@ def fly(
         started = (
             nullcontext()
             if settings.launch is None
-            else Launched(settings.launch, settings.protocol, frames, lockstep.hover_thrusts(built), where)
+            else Launched(settings.launch, settings.protocol, frames, guidance.hover_thrusts(built), where)
         )
         with started:
             try:
@@ -70,7 +75,7 @@ def fly(
             except LinkLost as error:
                 return lockstep.LockstepFlight(None, str(error), 0)
             tell("Connected. The world stands still until every vehicle is armed.")
-            return lockstep.fly(known, link, companions, mission, progress, settings.pace)
+            return lockstep.fly(known, link, companions, guide, progress, settings.pace)
 
 
 def _link(scenario: Scenario, settings: Settings) -> tuple[Link, list[int]]:

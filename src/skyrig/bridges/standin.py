@@ -35,10 +35,12 @@ FLIES = 0.9
 """Share of the hover's thrust from which it flies and follows."""
 SPIN_UP = 2.0
 """From rest to the hover's thrust, where it takes off by a command (s)."""
-HEARTBEAT = 250
-"""Answers between two heartbeats."""
+HEARTBEAT, PLACED = 250, 1 | 2 | 16
+"""Answers between two heartbeats; flags of a filter that knows where it is."""
 SERVOS = struct.Struct("<HHI16H")
 MAGIC, NO_YAW = 18458, 1 << 10
+OWN_TURN, OWN_RATE = np.array([10.0, 10.0, 3.0]), 25.0
+"""Its own loops, where it is told places: rate over missing turn, acceleration over missing rate (1/s)."""
 
 
 def rotation(q):
@@ -82,8 +84,10 @@ class StandinLaw:
         self.weight, self.most = float(frame["hover"]), np.array(frame["thrust_max"])
         self.inverse = np.linalg.pinv(np.array(frame["mixing"]))
         self.integral = np.zeros(3)
+        self.turn, self.rate = np.array(frame["turn"]), np.array(frame["rate"])
+        self.least, self.leans = frame["least"], frame["leans"]
 
-    def __call__(self, dt, state, wanted):
+    def bring(self, dt, state, wanted):
         """Controls between 0 and 1 that bring a state to where it is wanted."""
         place, velocity, turned, rate = state
         goal, speed, push, yaw = wanted
@@ -95,18 +99,23 @@ class StandinLaw:
         side = cross(down, (math.cos(yaw), math.sin(yaw), 0.0))
         side /= math.sqrt(side @ side)
         aim = np.array([cross(side, down), side, down]).T
+        thrust = self.weight / GRAVITY * -(pull @ turned[:, 2])
+        return self.steer(turned, rate, aim, thrust, OWN_TURN, OWN_RATE)
+
+    def hold(self, state, aim, throttle):
+        """Controls between 0 and 1 for an attitude and a throttle, by the loops that firmware is told."""
+        _, _, turned, rate = state
+        share = self.least + (1 - self.least) * throttle
+        thrust = share * self.most.sum() / (max(aim[2, 2], 0.1) if self.leans else 1.0)
+        return self.steer(turned, rate, aim, thrust, self.turn, self.rate)
+
+    def steer(self, turned, rate, aim, thrust, stiff, fast):
+        """Controls that turn the body towards `aim` and push."""
         skew = aim.T @ turned - turned.T @ aim
         missing = -0.5 * np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
-        moment = self.inertia @ (25.0 * (10.0 * missing * [1, 1, 0.3] - rate)) + cross(
-            rate, self.inertia @ rate
-        )
-        thrust = self.weight / GRAVITY * -(pull @ turned[:, 2])
-        asked = self.inverse @ [
-            thrust,
-            moment[0],
-            -moment[1],
-            -moment[2],
-        ]  # rotors are told forward, left, up
+        spin = fast * (stiff * missing - rate)
+        moment = self.inertia @ spin + cross(rate, self.inertia @ rate)
+        asked = self.inverse @ [thrust, moment[0], -moment[1], -moment[2]]  # rotors have forward, left, up
         return np.sqrt(np.minimum(np.maximum(asked / self.most, 0.0), 1.0))
 
 
@@ -122,15 +131,19 @@ class Companion:
         self.coder = common.MAVLink(None, srcSystem=instance + 1, srcComponent=1)
         self.coder.robust_parsing = True
         self.armed, self.follows, self.wanted = False, False, None
+        self.held = None
+        """Attitude and throttle, where those are told instead of a place."""
         self.asked = False
         """Whether it was asked to take off."""
 
     def beat(self):
         """One heartbeat."""
         mode = 1 | (ARMED if self.armed else 0)
-        message = self.coder.heartbeat_encode(2, 12, mode, 6 << 16 if self.follows else 0, 4)
+        beat = self.coder.heartbeat_encode(2, 12, mode, 6 << 16 if self.follows else 0, 4)
+        sure = self.coder.estimator_status_encode(0, PLACED, *[0.0] * 8)
         with contextlib.suppress(OSError):
-            self.socket.sendto(message.pack(self.coder), self.to)
+            for message in (beat, sure):
+                self.socket.sendto(message.pack(self.coder), self.to)
 
     def listen(self):
         """Do what has been asked."""
@@ -144,16 +157,17 @@ class Companion:
                 if kind == "COMMAND_LONG" and it.command == 176:
                     self.follows = True
                 elif kind == "COMMAND_LONG" and it.command == 400:
-                    self.armed = (
-                        bool(it.param1) and self.follows and (self.takes_off or self.wanted is not None)
-                    )
+                    told = self.wanted is not None or self.held is not None
+                    self.armed = bool(it.param1) and self.follows and (self.takes_off or told)
                     self.beat()
                 elif kind == "COMMAND_LONG" and it.command == 22:
                     self.asked = self.armed
                 elif kind == "SET_POSITION_TARGET_LOCAL_NED":
                     place, speed, push = (it.x, it.y, it.z), (it.vx, it.vy, it.vz), (it.afx, it.afy, it.afz)
                     yaw = 0.0 if it.type_mask & NO_YAW else it.yaw
-                    self.wanted = np.array(place), np.array(speed), np.array(push), yaw
+                    self.wanted, self.held = (np.array(place), np.array(speed), np.array(push), yaw), None
+                elif kind == "SET_ATTITUDE_TARGET":
+                    self.held, self.wanted = (rotation(it.q), it.thrust), None
 
 
 class StandinVehicle:
@@ -178,11 +192,14 @@ class StandinVehicle:
         if not self.companion.armed:
             return np.zeros(self.count)
         if self.share < FLIES:
-            if self.companion.asked and self.companion.wanted is None:
+            if self.companion.asked and self.companion.wanted is None and self.companion.held is None:
                 self.share += dt / SPIN_UP
             return np.full(self.count, math.sqrt(self.share * self.law.weight / self.most))
+        state = (place - self.home, velocity, rotation(q), rate)
+        if self.companion.held is not None:
+            return self.law.hold(state, *self.companion.held)
         wanted = self.companion.wanted or (np.zeros(3), np.zeros(3), np.zeros(3), heading(q))
-        return self.law(dt, (place - self.home, velocity, rotation(q), rate), wanted)
+        return self.law.bring(dt, state, wanted)
 
 
 def px4(instance, host, port, companion):

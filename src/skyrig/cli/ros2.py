@@ -31,7 +31,7 @@ def ros2(
 
     Args:
         scenario: A bundled scenario's name, or a YAML file.
-        wait_for: Fly in lockstep with nodes that send cmd_wrench or cmd_attitude for every vehicle.
+        wait_for: Fly in lockstep with nodes that send cmd_wrench, cmd_attitude or cmd_pose for every vehicle.
         domain: DDS domain, as ROS_DOMAIN_ID says.
         network: Let others on the network take part; this machine alone if left out.
         changes: Values to change, such as rig.payload.mass=0.3.
@@ -49,8 +49,8 @@ def ros2(
 
     place, _ = place_for(out / f"{known.name}-ros2")
     need_writable(place)
-    if "imu" not in known.spec.instruments:
-        known = known.with_overrides({"sensors.imu": {}})
+    needed = {f"sensors.{it}": {} for it in ("imu", "battery") if it not in known.spec.instruments}
+    known = known.with_overrides(needed) if needed else known
     if network:
         print("Others on the network can reach it: Cyclone chooses the interfaces.", file=sys.stderr)
     speed = pace if pace is not None or wait_for is not None else 1.0

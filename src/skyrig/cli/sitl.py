@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
@@ -37,6 +37,7 @@ def sitl(
     companion: Port = None,
     host: Annotated[str, tyro.conf.arg(metavar="ADDRESS")] = "127.0.0.1",
     patience: Annotated[float, tyro.conf.arg(metavar="S")] = 60.0,
+    setpoints: Literal["position", "attitude"] = "position",
     pace: Pace = None,
     out: Directory = Path("flights"),
     report: bool = True,
@@ -56,6 +57,8 @@ def sitl(
         companion: UDP port of the first vehicle's set-points; 14540 if left out.
         host: Where to listen. Any but 127.0.0.1 lets others on the network fly the rig.
         patience: How long to wait for a vehicle that is silent (s).
+        setpoints: Places above the load's reference, or the attitudes and thrusts that the scenario's own
+            controller asks for.
         pace: Seconds of flight in a second; as fast as it goes if left out.
         out: Folder in which the flight's own folder is made.
         report: Whether to draw pictures and write report.html.
@@ -83,9 +86,8 @@ def sitl(
         print(f"Listening on {host}: others on the network can reach it.", file=sys.stderr)
     console = Console(highlight=False)
     protocol = bridge.PX4 if px4 else bridge.ARDUPILOT
-    settings = bridge.Settings(
-        protocol, launch, port, PORT if companion is None else companion, host, patience, pace
-    )
+    first = PORT if companion is None else companion
+    settings = bridge.Settings(protocol, launch, port, first, host, patience, setpoints, pace)
     with progress_bar(known) as progress:
         flown = bridge.fly(known, settings, progress, lambda it: print(it, file=sys.stderr, flush=True))
     if flown.flight is not None:
@@ -116,7 +118,7 @@ def write_flight(flight: Flight, place: Path, report: bool) -> None:
 def _parameters(known: Scenario, px4: bool) -> int:
     """The firmware's parameters: as PX4's shell takes them, or as lines of ArduPilot's files."""
     from skyrig.bridges import firmware
-    from skyrig.bridges.lockstep import hover_thrusts
+    from skyrig.bridges.guidance import hover_thrusts
 
     thrusts = hover_thrusts(known.build())
     for k, (frame, thrust) in enumerate(zip(known.parts.airframes, thrusts, strict=True)):

@@ -60,12 +60,21 @@ class Carried(NamedTuple):
     team: Sharing
 
     @staticmethod
-    def by(it: Any, load: Bodies, rotation: Array, carrying: Float[Array, "n ..."]) -> Carried:
-        """The payload of a controller `it`, with the cables that carry it."""
+    def by(
+        it: Any,
+        load: Bodies,
+        rotation: Array,
+        carrying: Float[Array, "n ..."],
+        counting: Float[Array, "n ..."],
+    ) -> Carried:
+        """The payload of a controller `it`, with the cables that carry it.
+
+        Those of them that are `counting` share its weight: what they do not carry the others have to.
+        """
         zero = jnp.zeros_like(it.gravity)
         gyration = cross(load.rate, apply(it.payload_inertia, load.rate))
         up = jnp.stack([zero, zero, it.gravity])
-        return Carried(rotation, gyration, up, carrying, sharing(it.attachment, carrying))
+        return Carried(rotation, gyration, up, carrying, sharing(it.attachment, counting))
 
     def forces(self, it: Any, wanted: Twofold) -> Float[Array, "3 n ..."]:
         """Least-norm cable forces (N, world frame) that accelerate the payload so; derivatives alike."""

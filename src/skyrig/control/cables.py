@@ -262,10 +262,12 @@ class Cables(Controller):
         loss = memory.loss.seen(it, craft_seen.bodies.velocity[2], free, alike)
         able = it.available * ~loss.out
         carrying = able * jnp.where(belief.lost, 0.0, jnp.clip(2 - gap / margins.slack, 0.0, 1.0))
-        if tended is not None:
+        counting = carrying
+        if tended is not None:  # what a slack cable leaves is the floor's, as long as there is one
+            counting = jnp.where(tended.lifted, carrying, able * ~belief.lost)
             carrying = carrying * tended.hand
-        loss, carrying = computed_once((loss, carrying))
-        carried = computed_once(Carried.by(it, load, load_rotation, carrying))
+        loss, carrying, counting = computed_once((loss, carrying, counting))
+        carried = computed_once(Carried.by(it, load, load_rotation, carrying, counting))
         spare = Twofold(memory.push, memory.turn)
         gust, drift, twist = it.pushed(memory, nominal, load, craft)
         asked = asked_of_payload(it, carried, nominal, load, spare, memory.tilt, gust)

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from skyrig.algebra import as_jax
+from skyrig.algebra import as_jax, rotation_matrix
 from skyrig.control.attitude import WantedFrame
 from skyrig.control.cable_belief import SLACK, CableBelief
 from skyrig.control.cable_geometry import Twofold
@@ -26,14 +26,13 @@ from skyrig.control.cable_levels import Moved
 from skyrig.control.cable_nominal import CableNominal, cable_nominal
 from skyrig.control.estimate import Late
 from skyrig.control.interface import axes
-from skyrig.planning import LiftPlan, Sample, smoothstep
+from skyrig.control.lift_steps import crept, step, still
+from skyrig.planning import LiftPlan, Sample
 from skyrig.planning.lift import ABOVE, BELOW, CLEAR, DEPTH
 from skyrig.rigs.bodies import Bodies
 from skyrig.turns import turn
 
-ORDER = 4
-"""Derivatives that vanish at both ends of a vehicle's leg."""
-FELT, WHILE = 0.6, 0.5
+FELT, WHILE = 0.5, 0.8
 """A load that has fallen less than it should, by this share and as long as this counts (s), touches."""
 SURE, LEAST = 0.01, 0.015
 """It must be this much (m), and the load must be falling faster than this (m/s)."""
@@ -202,7 +201,7 @@ def supervise(
         craft: Where vehicles are.
     """
     then = t + late.lead
-    sunk = -DEPTH * _step(then, phases.creep, phases.down)
+    sunk = -DEPTH * crept(then, phases.creep, phases.down)
     slower = load.velocity[2] - nominal.position[1, 2] - sunk[1]
     felt = memory.felt + (WHILE * slower - memory.felt) * (1 - jnp.exp(-late.period / WHILE))
     falls = -(nominal.position[1, 2] + sunk[1])
@@ -216,18 +215,20 @@ def supervise(
     held = jnp.where(now, ends, memory.held)
     fell = jnp.where(now, falls, memory.fell)
     higher = jnp.where(now, load.position[2] - phases.bottom, memory.higher)
-    gone = _step(since, 0.0, LET_GO)[0]
-    hand = _step(t, phases.take, phases.taut)[0] * jnp.where(touched, 1 - gone, 1.0)
+    gone = step(since, 0.0, LET_GO)[0]
+    hand = step(t, phases.take, phases.taut)[0] * jnp.where(touched, 1 - gone, 1.0)
 
     way = _way(phases, then, higher)
-    away = _still(held).at[:, 2].add(-_sinking(since, fell)[:, None])
-    back = _step(then, phases.part - 1.0, phases.part)[0]
+    away = still(held).at[:, 2].add(-_sinking(since, fell)[:, None])
+    back = step(then, phases.part - 1.0, phases.part)[0]
     way = jnp.where(touched, (1 - back) * away + back * way, way)
     flying = nominal.vehicle.at[:, 2].add(sunk[:, None])
     path = jnp.where(touched, way, hand * flying + (1 - hand) * way)
-    waits = _still(load.position)[:3]
+    waits = still(load.position)[:3]
     place = nominal.position.at[:, 2].add(sunk[:3])
-    nominal = dataclasses.replace(nominal, position=jnp.where(touched, waits, place), vehicle=path)
+    lies = jnp.where(touched, rotation_matrix(load.attitude), nominal.rotation)
+    place = jnp.where(touched, waits, place)
+    nominal = dataclasses.replace(nominal, position=place, rotation=lies, vehicle=path)
 
     low = craft.position[2] + phases.hook - path[0, 2] > STANDS
     lands = (t > phases.touch) & low
@@ -259,37 +260,16 @@ def _sinking(since: Array, speed: Array) -> Float[Array, "4 ..."]:
     """How far vehicles sink after a touch at a speed, and three derivatives: they brake, then make slack."""
     left = speed * jnp.exp(-since / BRAKE)
     braked = jnp.stack([BRAKE * (speed - left), left, -left / BRAKE, left / BRAKE**2])
-    return braked + SINK * _step(since, 0.0, SINKING)
+    return braked + SINK * step(since, 0.0, SINKING)
 
 
 def _way(phases: Phases, t: Any, higher: Array) -> Float[Array, "4 3 n ..."]:
     """Where the cables' upper ends should be and how they should move: all legs together."""
     legs = phases.since.shape[0]
-    way = _still(phases.first + 0 * phases.points[0])
+    way = still(phases.first + 0 * phases.points[0])
     for k in range(legs):
-        step = phases.points[k]
+        apart = phases.points[k]
         if k == 3:  # the floor where the load lies now is higher than was thought
-            step = step + jnp.stack([0 * higher, 0 * higher, higher])[:, None]
-        way = way + _step(t, phases.since[k], phases.until[k])[:, None, None] * step
+            apart = apart + jnp.stack([0 * higher, 0 * higher, higher])[:, None]
+        way = way + step(t, phases.since[k], phases.until[k])[:, None, None] * apart
     return way
-
-
-def _still(place: Array) -> Array:
-    """A place with three derivatives."""
-    none = jnp.zeros_like(place)
-    return jnp.stack([place, none, none, none])
-
-
-def _step(t: Any, since: Any, until: Any) -> Float[Array, "4 ..."]:
-    """From zero at `since` to one at `until` (s), smoothly, and three derivatives."""
-    span = until - since
-    s = jnp.clip((t - since) / span, 0.0, 1.0)
-    power = smoothstep.coefficients(ORDER)
-    rows = []
-    for k in range(4):
-        value = jnp.zeros_like(s)
-        for factor in power[::-1]:
-            value = value * s + factor
-        rows.append(value / span**k)
-        power = power[1:] * np.arange(1, len(power))
-    return jnp.stack(rows)

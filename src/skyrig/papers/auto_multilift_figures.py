@@ -16,7 +16,7 @@ from skyrig.papers.auto_multilift_flight import SampledFlight
 from skyrig.papers.page import Picture
 
 NAME = "auto-multilift"
-SHOWN = (("stored", 0, 2.8), ("same, our solver", 3, 1.0), ("ours", 4, 1.0))
+SHOWN = (("stored", 0, 2.8), ("same, our solver", 3, 1.0), ("same plant, our plans", 4, 1.0))
 """Label, row and line width of the flights that are drawn."""
 Rows = Sequence[tuple[str, SampledFlight]]
 

@@ -165,6 +165,7 @@ def team(own: Array, load: Array) -> PlanningTeam:
         weights=Weights(own[:, :12], own[:, 12:24], own[:, 24:]),
         hook=shared(np.zeros(3)),
         length=shared(LENGTH),
+        hangs=shared(1.0),
         apart=shared(0.4),
         shy=shared(0.0),
     )
@@ -173,6 +174,8 @@ def team(own: Array, load: Array) -> PlanningTeam:
         weights=Weights(load[:12], load[12:24], load[24:]),
         attachment=single(RING - OFFSET),
         length=jnp.full(COUNT, LENGTH),
+        hangs=jnp.ones(COUNT),
+        ballast=jnp.zeros(COUNT),
         centre=single(-OFFSET),
         reach=single(0.0),
         shy=single(0.0),
@@ -183,7 +186,9 @@ def team(own: Array, load: Array) -> PlanningTeam:
     return PlanningTeam(vehicles, cargo, thrusts, tensions, jnp.zeros((0, 3)), SWEEPS, TURNS, "serial")
 
 
-class _Now(NamedTuple):
+class TheirPlant(NamedTuple):
+    """States of all bodies, and what the plant and its thrust correction remember."""
+
     vehicles: Array
     load: Array
     given: Array
@@ -196,23 +201,27 @@ def flown(variant: str = "cl", duration: float = DURATION) -> SampledFlight:
     """The figure-8 with a variant's nets from its stored start, planned by skyrig's solver."""
     count = round(duration / PERIOD)
     wanted = aims(PERIOD * np.arange(count + HORIZON + 2))
+    rows = _fly(nets(variant), wanted, started(variant), count)
+    position, _, _ = reference(PERIOD * np.arange(count))
+    return SampledFlight(PERIOD * np.arange(count), position, *(np.asarray(each) for each in rows))
+
+
+def started(variant: str) -> TheirPlant:
+    """A variant's stored start; the load's state is that of its centre of mass."""
     start = stored()["starts"][["cl", "ol", "clnc"].index(variant)]
     load = start[0]
     rotation = np.asarray(rotation_matrix(jnp.asarray(load[ATTITUDE])))
     moving = rotation @ (load[VELOCITY] + np.cross(load[RATE], OFFSET))
     begun = np.concatenate([load[POSITION] + rotation @ OFFSET, moving, load[6:]])
     still = np.tile([GRAVITY, 0.0, 0.0, 0.0], (COUNT, 1))
-    now = _Now(*map(jnp.asarray, (start[1:], begun, still, np.zeros((COUNT, 3)))))
-    rows = _fly(nets(variant), wanted, now, count)
-    position, _, _ = reference(PERIOD * np.arange(count))
-    return SampledFlight(PERIOD * np.arange(count), position, *(np.asarray(each) for each in rows))
+    return TheirPlant(*map(jnp.asarray, (start[1:], begun, still, np.zeros((COUNT, 3)))))
 
 
 @eqx.filter_jit
-def _fly(nets: Any, wanted: tuple[StageAim, StageAim], now: _Now, count: int) -> Any:
+def _fly(nets: Any, wanted: tuple[StageAim, StageAim], now: TheirPlant, count: int) -> Any:
     own, cargo = nets
 
-    def tick(now: _Now, k: Array) -> tuple[_Now, Any]:
+    def tick(now: TheirPlant, k: Array) -> tuple[TheirPlant, Any]:
         def window(first: Array) -> tuple[StageAim, StageAim]:
             craft, load = jax.tree.map(
                 lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, first, HORIZON + 1), wanted
@@ -228,14 +237,14 @@ def _fly(nets: Any, wanted: tuple[StageAim, StageAim], now: _Now, count: int) ->
         plans, _ = crew.plan(now.vehicles, now.load, craft, load, crew.first(*guess), deaf)
         thrust, tension = plans.vehicles.inputs[:, 0], plans.load.inputs[0]
         middle = now.load[POSITION] - rotation_matrix(now.load[ATTITUDE]) @ OFFSET
-        row = (middle, now.load[ATTITUDE], _pull(now.vehicles, now.load)[0], tension)
+        row = (middle, now.load[ATTITUDE], pulled(now.vehicles, now.load)[0], tension)
         predicted, correction = _predicted(now, thrust, tension)
-        return _stepped(now._replace(predicted=predicted), thrust, CORRECTION * correction), row
+        return stepped(now._replace(predicted=predicted), thrust, CORRECTION * correction), row
 
     return jax.lax.scan(tick, now, jnp.arange(count))[1]
 
 
-def _pull(vehicles: Array, load: Array) -> tuple[Array, Array]:
+def pulled(vehicles: Array, load: Array) -> tuple[Array, Array]:
     """Tensions (n) and directions from the load to the vehicles (n, 3)."""
     rotation = rotation_matrix(load[ATTITUDE])
     tied = jnp.asarray(RING - OFFSET) @ rotation.T
@@ -247,25 +256,25 @@ def _pull(vehicles: Array, load: Array) -> tuple[Array, Array]:
     return jnp.clip(STIFFNESS * (length - LENGTH) + DAMPING * rate, 0.0, MOST_PULL), way
 
 
-def _predicted(now: _Now, inputs: Array, tension: Array) -> tuple[Array, Array]:
+def _predicted(now: TheirPlant, inputs: Array, tension: Array) -> tuple[Array, Array]:
     """The velocity predictor after a control period, and the thrust that nobody planned (n)."""
     decay = np.exp(PREDICTOR * PERIOD)
     error = now.predicted - now.vehicles[:, 3:6]
     unplanned = -MASS * decay * PREDICTOR / (decay - 1) * error
     up = jax.vmap(lambda x: rotation_matrix(x[ATTITUDE])[:, 2])(now.vehicles)
-    _, way = _pull(now.vehicles, now.load)
+    _, way = pulled(now.vehicles, now.load)
     force = up * inputs[:, :1] - tension[:, None] * way + unplanned
     rate = force / MASS - jnp.array([0.0, 0.0, GRAVITY]) + PREDICTOR * error
     return now.predicted + PERIOD * rate, jnp.sum(up * unplanned, 1)
 
 
-def _stepped(now: _Now, inputs: Array, correction: Array) -> _Now:
+def stepped(now: TheirPlant, inputs: Array, correction: Array) -> TheirPlant:
     """The plant after a control period."""
     crew = team(jnp.ones((COUNT, 28)), jnp.ones(30))
     for part in range(PARTS):
         asked = inputs.at[:, 0].add(-(part + 1) * correction)
         given = now.given + LAG * (asked - now.given)
-        tension, _ = _pull(now.vehicles, now.load)
+        tension, _ = pulled(now.vehicles, now.load)
         tied, hooks = crew.load.ends(now.load), now.vehicles[:, :3]
 
         def craft(own: VehicleAgent, x: Array, u: Array, tied: Array, tension: Array) -> Array:
@@ -275,5 +284,5 @@ def _stepped(now: _Now, inputs: Array, correction: Array) -> _Now:
         load = runge_kutta(
             lambda x, t=tension, h=hooks: crew.load.derivative(x, t, h), now.load, PERIOD / PARTS
         )
-        now = _Now(vehicles, load, given, now.predicted)
+        now = TheirPlant(vehicles, load, given, now.predicted)
     return now

@@ -14,16 +14,17 @@ from skyrig.papers import soft_flights as flights
 from skyrig.papers.page import Block, Code, Heading, Items, PageTable, Text
 from skyrig.papers.soft_drawing import NAME, errors, fingers
 from skyrig.papers.soft_flights import Tell
-from skyrig.papers.soft_grasps import VARIED, Size, figure_8, figure_9, left_open
+from skyrig.papers.soft_grasps import VARIED, VARIED_PASSING, Size, figure_8, figure_9, left_open
 
 Progress = Callable[[int, int, str], None]
-QUICK = Size(20, 6, (0.1, 0.3, 0.5, 0.7), (0.2, 0.25, 0.35, 0.45))
-FULL = Size(
-    20,
-    20,
-    tuple(np.round(np.arange(0.1, 0.71, 0.1), 3).tolist()),
-    tuple(np.round(np.arange(0.15, 0.46, 0.05), 3).tolist()),
-)
+
+
+def _row(begin: float, end: float, step: float) -> tuple[float, ...]:
+    return tuple(np.round(np.arange(begin, end + step / 2, step), 3).tolist())
+
+
+QUICK = Size(20, 6, _row(0.1, 0.7, 0.1), _row(0.15, 0.45, 0.05))
+FULL = Size(20, 20, _row(0.1, 0.7, 0.05), _row(0.15, 0.45, 0.025))
 
 
 def choose(tables: Sequence[int], figures: Sequence[int]) -> list[int]:
@@ -82,7 +83,7 @@ def _opening(size: Size) -> list[Block]:
         ),
         Code(flown),
         Text(
-            "`--full` flies finer maps. Fingers fly as reduced rods "
+            "`--full` flies maps twice as fine. Fingers fly as reduced rods "
             "([soft fingers](soft.md)) where nothing else is said, with the paper's controller and gains. "
             "Where the paper gives no number, ours are below, and so is what they do."
         ),
@@ -196,7 +197,7 @@ COUNTS: dict[int, Callable[[Size], int]] = {
     7: lambda size: len(DENSITIES) * size.heavy,
     8: lambda size: 2 * len(size.xs) * len(size.zs),
     9: lambda size: 2 * len(size.xs) * len(size.zs),
-    1: lambda size: 2 * len(VARIED),
+    1: lambda size: 2 * (len(VARIED) + len(VARIED_PASSING)),
 }
 """How many flights or searches each takes."""
 
@@ -207,9 +208,10 @@ def _open_ends() -> list[Block]:
         "hexahedra, and rods fitted to them. Figures 6 and 7 have three elements a finger.",
         "Friction: 1.2 of fingers on the target, 0.5 on the ground. The target: a can 0.06 m across and "
         "0.08 m high. Tendons: 1e3 N/m. Not printed in the paper.",
-        f"The time to the grasp, t_g: {flights.ARRIVES:g} s. The set-point above the target is passed when "
-        "two thirds of it are over. The vehicle is 0.15 m above the target's middle at the grasp, and the "
-        "inner tendons are pulled 0.03 m further after it.",
+        f"At rest, the time to the grasp, t_g: {flights.ARRIVES:g} s. The set-point above the target is "
+        "passed when two thirds of it are over. The fingers close in the last 0.3 s. The vehicle is 0.15 m "
+        "above the target's middle at the grasp, and the inner tendons are pulled 0.03 m further after it. "
+        "At speed other numbers hold, printed with figure 9.",
         f"Damping: a viscosity of {flights.VISCOSITY:g} Pa s, soft or stiff.",
         "Rotors: the paper's vehicle pushes and turns as asked. In figure 6 ours has strong rotors "
         "3 m out, which do the same; in the grasps those of `soft-drone`.",

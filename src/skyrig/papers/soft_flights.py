@@ -15,6 +15,7 @@ import numpy as np
 from skyrig.errors import FlightDiverged
 from skyrig.runs import fly
 from skyrig.scenario import Scenario, load
+from skyrig.vehicles.shapes import Prism
 
 BASE = "soft-grasp"
 SOFT, STIFF = 2e4, 2e5
@@ -55,12 +56,20 @@ class GraspFlight:
     shape: str = "can"
     elements: str = "rod"
     slices: int = 6
+    above: float = 0.15
+    """Height of the vehicle above the target's middle at t_g (m)."""
+    squeeze: float = 0.03
+    """How much further the inner tendons are pulled after t_g (m)."""
+    closing: float | None = None
+    """How long the fingers have to close before t_g, at least (s)."""
 
 
+WEDGE = Prism(np.array([[0.036, 0.0], [-0.018, 0.031], [-0.018, -0.031]]), 0.08)
 SHAPES = {
     "can": {"kind": "cylinder", "radius": 0.03, "height": 0.08},
     "box": {"kind": "box", "size": [0.05, 0.05, 0.08]},
     "ball": {"kind": "point", "radius": 0.04},
+    "wedge": {"kind": "prism", "outline": WEDGE.outline.tolist(), "height": WEDGE.height},
 }
 """Targets: all 0.08 m high."""
 
@@ -103,13 +112,19 @@ def grasp_scenario(it: GraspFlight) -> Scenario:
         "slices": it.slices,
     }
     payload = {"name": it.shape, "mass": it.mass, "shape": SHAPES[it.shape]}
+    if it.shape == "wedge":  # scenarios ask for the inertia of what has no name
+        payload["inertia"] = WEDGE.inertia(it.mass).tolist()
     rig = known["rig"] | {"finger": finger, "payload": payload, "friction": it.friction}
     reference = known["reference"] | {
         "start": [-it.x, 0.0, MIDDLE + it.z],
         "approach": it.approach,
         "grasp_time": it.arrives,
         "velocity": list(it.velocity),
+        "above": it.above,
+        "squeeze": it.squeeze,
     }
+    if it.closing is not None:
+        reference["closing"] = it.closing
     if not any(it.velocity):
         reference["over"] = OVER
     values = {**known, "rig": rig, "reference": reference, "duration": it.arrives + AFTER}
@@ -162,7 +177,7 @@ def jumped(density: float, angle: float, tendons: float = 1e3) -> JumpErrors:
     # of the tilt, for the wanted attitude in the end is level
     w, x, y, _ = np.moveaxis(craft.attitude[:, 0], -1, 0)
     tilt = np.hypot(2 * (w * x), 2 * (w * y))
-    nodes = np.asarray(flight.signals["finger.nodes"]).reshape(len(flight.times), -1, 3)
+    nodes = np.asarray(flight.signals["tendon.nodes"]).reshape(len(flight.times), -1, 3)
     hangs = float(np.ptp(np.append(nodes[0, :, 2], craft.position[0, 0, 2])))
     return JumpErrors(flight.times, position, velocity, tilt, hangs)
 

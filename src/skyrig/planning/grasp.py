@@ -18,7 +18,9 @@ from skyrig.planning.registry import TeamMotion
 from skyrig.planning.sequence import sequence
 
 LEAST_CLOSING = 0.3
-"""Between the end of the approach and the grasp there is at least this (s)."""
+"""Between the end of the approach and the grasp there is at least this (s), if the vehicle waits there."""
+LEAST_PASSING = 0.1
+"""The same if it passes the object: fingers that close sooner would come down before it."""
 SQUEEZING = 0.3
 """How long the fingers take to press on after the grasp (s)."""
 VIA = 2 / 3
@@ -38,6 +40,8 @@ class Meeting(NamedTuple):
     """Its velocity (m/s)."""
     time: float
     """t_g (s)."""
+    closing: float
+    """Between the end of the approach and t_g there is at least this (s)."""
 
     def target(self, time: float) -> Numbers:
         """Where the object's middle is (m) at a time (s)."""
@@ -55,6 +59,7 @@ def grasp(
     over: float | None = None,
     approach: str = "spread",
     squeeze: float = 0.03,
+    closing: float | None = None,
     settle: float = 0.0,
     hold: float = 0.3,
     lift: float = 0.4,
@@ -79,6 +84,8 @@ def grasp(
         over: Height of a set-point above the object's middle that is passed on the way (m); none if left out.
         approach: How fingers open: 'spread' (C1, eq. 7) or 'surround' (C2, eq. 8).
         squeeze: How much further the inner tendons are pulled after the grasp (m).
+        closing: How long the fingers have to close before the grasp, at least (s); 0.3 if left out, but
+            0.1 if the vehicle passes the object: leading fingers that close sooner come down before it.
         settle: How long before the grasp the vehicle is there, if at rest (s); not at all in the paper.
         hold: How long to wait at the grasp, if at rest, and where the object is set down (s).
         lift: How far to lift (m).
@@ -92,19 +99,20 @@ def grasp(
     drift = np.append(parts.said.belt, 0.0)
     speed = drift if velocity is None else checks.numbers("velocity", velocity, (3,))
     checks.choice("approach", approach, ("spread", "surround"))
-    for name, value in (("grasp_time", grasp_time), ("lift_time", lift_time), ("carry_time", carry_time)):
+    if closing is None:
+        closing = LEAST_CLOSING if np.allclose(speed, drift) else LEAST_PASSING
+    times = {"grasp_time": grasp_time, "closing": closing, "lift_time": lift_time, "carry_time": carry_time}
+    for name, value in times.items():
         checks.positive(name, value)
-    if grasp_time <= LEAST_CLOSING:
-        raise InputError(f"grasp_time must be above {LEAST_CLOSING:g} s, not {grasp_time:g}.")
+    if grasp_time <= closing:
+        raise InputError(f"grasp_time must be above {closing:g} s (closing), not {grasp_time:g}.")
     checks.nonnegative("squeeze", squeeze)
     middle = standing + drift * (grasp_time - _late(drift, parts.said.ground_friction))
     at = middle + [0.0, 0.0, above]
     still = not np.any(speed)
     settle = float(checks.nonnegative("settle", settle)) if still else 0.0
-    if grasp_time - settle <= LEAST_CLOSING:
-        raise InputError(
-            f"settle must leave {LEAST_CLOSING:g} s of grasp_time for the way, not {settle:g} s."
-        )
+    if grasp_time - settle <= closing:
+        raise InputError(f"settle must leave {closing:g} s of grasp_time for the way, not {settle:g} s.")
     via = None if over is None else middle + np.array([0.0, 0.0, float(checks.positive("over", over))])
     legs = [_leg(begin, at, grasp_time - settle, arriving_with=speed, via=via)]
     if settle > 0:
@@ -123,7 +131,7 @@ def grasp(
         opens = float(sum(float(leg.duration) for leg in legs))
         legs += [_wait(low, OPENING + hold), _leg(low, high, lift_time)]
     way = sequence(parts=legs)
-    meeting = Meeting(middle, drift, grasp_time)
+    meeting = Meeting(middle, drift, grasp_time, closing)
     arrive = _arrival(way, meeting, parts.said.radius)
     drives = _schedule(parts, way, meeting, arrive, approach, squeeze, opens)
     level = np.array([[1.0, 0.0, 0.0, 0.0]])
@@ -175,7 +183,7 @@ def _arrival(way: Reference, meeting: Meeting, radius: float) -> float:
     far = np.linalg.norm(way.sample(times).position[:, 0, :2] - target[:, :2], axis=1)
     near = np.flatnonzero(far > radius)
     found = times[near[-1] + 1] if len(near) and near[-1] + 1 < len(times) else 0.5 * grasp_time
-    return float(min(max(found, 0.25 * grasp_time), grasp_time - LEAST_CLOSING))
+    return float(min(max(found, 0.25 * grasp_time), grasp_time - meeting.closing))
 
 
 def _schedule(

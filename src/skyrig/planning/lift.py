@@ -18,7 +18,6 @@ from skyrig.planning import smoothstep
 from skyrig.planning.reference import Sample
 from skyrig.planning.registry import TeamMotion
 from skyrig.planning.sequence import sequence
-from skyrig.planning.taylor import ORDER
 from skyrig.turns import turn
 
 IDLE = 0.5
@@ -33,8 +32,10 @@ SETTLING = 0.5
 """Time to come to rest after that (s)."""
 APPROACH, DEPTH = 0.08, 0.14
 """Height above the floor from which the load creeps, and depth below it down to which it would (m)."""
-CREEP, TOUCH = 0.045, 0.08
+CREEP, TOUCH = 0.025, 0.08
 """Highest speeds at which the load and the vehicles meet the floor (m/s)."""
+RAMP = 2.0
+"""Time in which the load takes up that speed, and leaves it (s)."""
 RELEASE = 2.5
 """Time in which cables let go, once the load must have touched (s)."""
 ABOVE, BELOW = 0.08, 0.16
@@ -136,7 +137,7 @@ def lift(
     up = {"type": "takeoff", "height": height, "speed": speed}
     way = {"type": "hover", "duration": 2.0} if carry is None else carry
     waits = IDLE + legs[0] + legs[1] + CLOSING + TAKING + SETTLING
-    creeping = (APPROACH + DEPTH) * smoothstep.peak_rate(ORDER) / CREEP
+    creeping = (APPROACH + DEPTH) / CREEP + RAMP
     leaves = RELEASE + legs[1] + legs[0] + legs[2] + IDLE
     bottom = end_low + foot
     whole = sequence(
@@ -145,7 +146,7 @@ def lift(
             up,
             way,
             {"type": "land", "height": bottom + APPROACH, "speed": speed},
-            {"type": "land", "height": bottom, "duration": creeping},
+            {"type": "land", "height": bottom, "duration": creeping, "ramp": RAMP},
             {"type": "hover", "duration": leaves},
         ]
     )

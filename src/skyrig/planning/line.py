@@ -19,6 +19,7 @@ from skyrig.arrays import (
 )
 from skyrig.errors import InputError
 from skyrig.planning import smoothstep
+from skyrig.planning.phase import Phase
 from skyrig.planning.pytree import static
 from skyrig.planning.reference import Reference
 from skyrig.planning.taylor import ORDER, Series
@@ -26,12 +27,16 @@ from skyrig.planning.taylor import ORDER, Series
 
 @dataclass(frozen=True, eq=False)
 class Line(Reference):
-    """x(t) = start + p_n(t/T) (end - start), and the same of the angles."""
+    """x(t) = start + p_n(t/T) (end - start), and the same of the angles.
+
+    With a `ramp` the speed grows for so long, stays, and falls as it grew: a `Phase` from 0 to 1 instead.
+    """
 
     position: Float[Array, "2 3"]
     euler: Float[Array, "2 3"]
     seconds: Float[Array, ""]
     order: int = static(default=ORDER)
+    ramp: Float[Array, ""] | None = None
 
     @property
     def duration(self) -> Array:
@@ -40,14 +45,16 @@ class Line(Reference):
 
     @property
     def knots(self) -> Array:
-        """Its two ends."""
+        """Its two ends, and those of its ramps."""
         xp = namespace(self.seconds)
+        if self.ramp is not None:
+            return self._phase(self.ramp).knots
         return xp.stack([xp.zeros_like(self.seconds), self.seconds])
 
     @property
     def inner_continuity(self) -> int:
-        """One polynomial: all derivatives."""
-        return ORDER
+        """One polynomial: all derivatives; or that of its ramps."""
+        return ORDER if self.ramp is None else self.order
 
     @property
     def rest_orders(self) -> tuple[int, int]:
@@ -56,9 +63,15 @@ class Line(Reference):
 
     def series(self, times: Array) -> tuple[Series, Series]:
         """Both ends mixed by the same smooth step."""
-        share = smoothstep.step(self.order, times / self.seconds, 1 / self.seconds)[..., None]
-        position, euler = (_between(x, share) for x in (self.position, self.euler))
+        if self.ramp is None:
+            share = smoothstep.step(self.order, times / self.seconds, 1 / self.seconds)
+        else:
+            share = self._phase(self.ramp).series(times)
+        position, euler = (_between(x, share[..., None]) for x in (self.position, self.euler))
         return position, euler
+
+    def _phase(self, ramp: Array) -> Phase:
+        return Phase(1 / (self.seconds - ramp), ramp, self.seconds - 2 * ramp, self.order)
 
 
 def line(
@@ -69,6 +82,7 @@ def line(
     end_attitude: Vector | None = None,
     duration: Scalar | None = None,
     speed: Scalar | None = None,
+    ramp: Scalar | None = None,
     continuity: int = ORDER,
 ) -> Line:
     """From rest at `start` to rest at `end`.
@@ -81,6 +95,8 @@ def line(
         duration: How long it takes (s). Left out together with `speed`, it is RotorTM's: 5 s/m up to
             one metre, 10 s times the root of the distance beyond.
         speed: Instead of the duration, the highest speed on the way (m/s).
+        ramp: Time in which the highest speed is reached, and left again (s); half of the whole, about, if
+            left out.
         continuity: Derivatives up to this one are continuous, holds included: 2 is the published
             quintic, 4 a nonic, 6 a polynomial of degree 13.
     """
@@ -91,6 +107,7 @@ def line(
     xp = namespace(first, last, before, after, duration, speed)
     if duration is not None and speed is not None:
         raise InputError("duration and speed cannot both be given: one follows from the other.")
+    rise = None if ramp is None else positive("ramp", ramp)
     if duration is not None:
         seconds = positive("duration", duration)
     else:
@@ -98,10 +115,16 @@ def line(
         if not is_jax(distance) and distance == 0:
             raise InputError("duration must be given when start and end are the same point.")
         if speed is not None:
-            seconds = smoothstep.peak_rate(continuity) * distance / positive("speed", speed)
+            most = positive("speed", speed)
+            seconds = (
+                smoothstep.peak_rate(continuity) * distance / most if rise is None else distance / most + rise
+            )
         else:
             seconds = xp.where(distance <= 1, 5 * distance, 10 * xp.sqrt(distance))
-    return Line(xp.stack([first, last]), xp.stack([before, after]), xp.asarray(seconds), continuity)
+    if rise is not None and not is_jax(seconds) and not is_jax(rise) and 2 * rise > seconds:
+        raise InputError(f"ramp must be at most half of the {float(seconds):.4g} s that the way takes.")
+    ends, turns = xp.stack([first, last]), xp.stack([before, after])
+    return Line(ends, turns, xp.asarray(seconds), continuity, None if rise is None else xp.asarray(rise))
 
 
 def takeoff(
@@ -111,6 +134,7 @@ def takeoff(
     attitude: Vector = 0.0,
     duration: Scalar | None = None,
     speed: Scalar | None = None,
+    ramp: Scalar | None = None,
     continuity: int = ORDER,
 ) -> Line:
     """Straight up from rest at `start` to rest at another height.
@@ -121,11 +145,19 @@ def takeoff(
         attitude: Roll, pitch, yaw (rad), or a yaw alone.
         duration: How long it takes (s); as for `line` if left out together with `speed`.
         speed: Instead of the duration, the highest speed on the way (m/s).
+        ramp: Time in which the highest speed is reached, and left again (s); half of the whole, about, if
+            left out.
         continuity: Derivatives up to this one are continuous, holds included.
     """
     end = _above(start, height)
     return line(
-        end=end, start=start, attitude=attitude, duration=duration, speed=speed, continuity=continuity
+        end=end,
+        start=start,
+        attitude=attitude,
+        duration=duration,
+        speed=speed,
+        ramp=ramp,
+        continuity=continuity,
     )
 
 
@@ -136,6 +168,7 @@ def land(
     attitude: Vector = 0.0,
     duration: Scalar | None = None,
     speed: Scalar | None = None,
+    ramp: Scalar | None = None,
     continuity: int = ORDER,
 ) -> Line:
     """Straight down from rest at `start` to rest at another height.
@@ -146,11 +179,19 @@ def land(
         attitude: Roll, pitch, yaw (rad), or a yaw alone.
         duration: How long it takes (s); as for `line` if left out together with `speed`.
         speed: Instead of the duration, the highest speed on the way (m/s).
+        ramp: Time in which the highest speed is reached, and left again (s); half of the whole, about, if
+            left out.
         continuity: Derivatives up to this one are continuous, holds included.
     """
     end = _above(start, height)
     return line(
-        end=end, start=start, attitude=attitude, duration=duration, speed=speed, continuity=continuity
+        end=end,
+        start=start,
+        attitude=attitude,
+        duration=duration,
+        speed=speed,
+        ramp=ramp,
+        continuity=continuity,
     )
 
 

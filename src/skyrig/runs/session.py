@@ -20,12 +20,14 @@ from skyrig.control.stepped import HANDED, Given, Seen, Wanted, answer, command_
 from skyrig.errors import InputError
 from skyrig.flight.flight import Flight
 from skyrig.flight.metrics import metrics
+from skyrig.flight.records import FlightEvent
+from skyrig.runs.assembly import flight_events
 from skyrig.runs.flying import as_flight, loop_arguments, remembering, who_flies
 from skyrig.runs.sensed import first_truth, latest_truth
 from skyrig.scenario import Scenario
 from skyrig.sensing.sensor import Reading, Sensors, Truth
 from skyrig.sim.chunked import Chunks
-from skyrig.sim.loop import flown_so_far
+from skyrig.sim.loop import events_since, flown_so_far
 from skyrig.sim.preparation import prepare
 from skyrig.sim.stepper import Stepper
 
@@ -83,6 +85,8 @@ class Session:
         """Parts of the flight, each flown by its controller or by commands from outside; the last goes on."""
         self._steered: list[bool] = []
         """Of every leg, whether commands come from outside."""
+        self._told = -1.0
+        """Up to when events were told of (s)."""
         self._own: Any = None
         """The controller, once it is asked for."""
         self._sensors = self.built.sensors()
@@ -197,6 +201,15 @@ class Session:
             if self.pace is not None:
                 time.sleep(max(0.0, self._began + stepper.time / self.pace - time.perf_counter()))
 
+    def happened(self) -> list[FlightEvent]:
+        """Resets, pokes and cuts since it was last asked; events read off motions are the flight's."""
+        found, self._told = events_since(self._told, *self._legs), self.time or -1.0
+        return flight_events(self.built.rig.layout, found)
+
+    def clock_anew(self) -> None:
+        """Let `pace` count from now on, after a pause."""
+        self._began = None
+
     def save(self) -> Saved:
         """The session as it is now."""
         self._ready()
@@ -213,6 +226,7 @@ class Session:
         for steered, since, state, content in saved.legs:
             self._begin(steered, since, jax.tree.map(as_jax, state))
             self._legs[-1].restore(content)
+        self._told = self.time or -1.0
 
     @property
     def flight(self) -> Flight:

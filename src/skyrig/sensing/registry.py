@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skyrig.sensing.barometer import BarometerSpec
+from skyrig.sensing.battery import BatterySpec
 from skyrig.sensing.cable_directions import CableDirectionsSpec
 from skyrig.sensing.gnss import GnssSpec
 from skyrig.sensing.imu import ImuSpec
@@ -21,4 +22,5 @@ SENSORS: dict[str, type[SensorSpec]] = {
     "cable_directions": CableDirectionsSpec,
     "tension_cells": TensionCellsSpec,
     "rotor_speeds": RotorSpeedsSpec,
+    "battery": BatterySpec,
 }

@@ -19,7 +19,7 @@ from skyrig.elements import Element
 from skyrig.planning import Reference
 from skyrig.sim.chunked import Chunks
 from skyrig.sim.driver import StateRecord
-from skyrig.sim.events import events, raise_troubles
+from skyrig.sim.events import Event, events, raise_troubles
 from skyrig.sim.log import Log
 from skyrig.sim.pilot import Noise
 from skyrig.sim.preparation import Outside, prepare
@@ -190,6 +190,22 @@ def flown_so_far(*legs: Chunks | Stepper) -> ClosedLoop:
         made=(np.asarray(record.thrust), np.asarray(record.moment).swapaxes(1, 2)),
         controller_signals={name: np.asarray(value) for name, value in own.items()},
     )
+
+
+def events_since(told: float, *legs: Chunks | Stepper) -> list[Event]:
+    """Resets, pokes and cuts after `told` (s) of a flight under way; all of them if that is negative."""
+    if not legs:
+        return []
+    job, now = legs[0].job, legs[-1].time
+    times = job.planned.times
+    starts = np.concatenate([times[:1], times[:-1]])
+    acts = [it for it in job.planned.happenings if told < it.time <= now]
+    new = [it for leg in legs for it in leg.logs if starts[it[0]] >= told - 1e-9]
+    if not new and not acts:
+        return []
+    log = _joined(new or legs[-1].logs[-1:])
+    start = job.state.rig if told < 0 and legs[0].fresh else None
+    return [it for it in events(job.plant.rig, start, log, times, acts, {}) if told < it.time <= now]
 
 
 def _record_of(legs: Sequence[Chunks | Stepper]) -> StateRecord:

@@ -32,7 +32,7 @@ class FingerDesign:
     """kappa of eq. 13: the tension is 2 kappa times the stretch (N/m)."""
     elements: str = "H20"
     """One of `skyrig.soft.KINDS`."""
-    slices: int = 7
+    slices: int = 8
     """Along the finger; there is an eyelet at the face of each."""
     cells: int = 1
     """Elements along a side of the cross-section."""

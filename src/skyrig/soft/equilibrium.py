@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from skyrig.soft import energy
 from skyrig.soft.blocks import Factor, factor, solve
@@ -233,14 +233,32 @@ def tips(finger: Finger, blocks: Float[Array, "*fingers blocks own 3"]) -> Float
     return jnp.einsum("a,...ai->...i", finger.tip, blocks[..., -1, finger.between :, :])
 
 
-def tip_jacobian(finger: Finger, found: FingerEquilibrium) -> Float[Array, "fingers 3 tendons"]:
-    """How fingertips move with the lengths of the tendons (eq. 16), 1."""
+class TipSlope(NamedTuple):
+    """How fingertips move with the lengths of tendons (eq. 16), whichever of these pull."""
 
-    def one(at: FingerEquilibrium) -> Array:
+    tip: Float[Array, "fingers 3 tendons"]
+    """Of A^-1 C, see `Linearised`."""
+    small: Float[Array, "fingers tendons tendons"]
+
+    def of(self, pulling: Bool[Array, "fingers tendons"]) -> Float[Array, "fingers 3 tendons"]:
+        """Their slopes (1) if only some tendons pull.
+
+        H^-1 2 kappa C = A^-1 C (1 / (2 kappa) + C^T A^-1 C)^-1, of the columns of those that do.
+        """
+        both = pulling[:, :, None] & pulling[:, None, :]
+        eye = jnp.eye(self.small.shape[-1], dtype=self.small.dtype)
+        small = jnp.where(both, self.small, eye * ~pulling[:, :, None])
+        own = jnp.where(pulling[:, None, :], self.tip, 0.0)
+        return jnp.swapaxes(jnp.linalg.solve(small, jnp.swapaxes(own, 1, 2)), 1, 2)
+
+
+def tip_slope(finger: Finger, found: FingerEquilibrium) -> TipSlope:
+    """Of fingers at rest."""
+
+    def one(at: FingerEquilibrium) -> TipSlope:
         hessian = linearise(finger, at.blocks, at.lengths, jnp.zeros_like(at.residual))
-        moved = 2 * finger.tendon_stiffness * answer(hessian, hessian.columns)
-        last = moved[-1].reshape(-1, 3, finger.tendons)[finger.between :]
-        return jnp.einsum("a,ait->it", finger.tip, last)
+        last = hessian.answered[-1].reshape(-1, 3, finger.tendons)[finger.between :]
+        return TipSlope(jnp.einsum("a,ait->it", finger.tip, last), hessian.small)
 
     return jax.vmap(one)(found)
 

@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Shaped
 
 from skyrig import checks
 from skyrig.algebra import as_jax, rotation_matrix
@@ -93,8 +93,8 @@ class Gripper(eqx.Module):
         return self.fingers * self.finger.mass
 
 
-def each_tendon(lengths: Float[Array, "fingers 2"]) -> Float[Array, "fingers 4"]:
-    """Lengths of all tendons from those of the pairs."""
+def each_tendon(lengths: Shaped[Array, "fingers 2"]) -> Shaped[Array, "fingers 4"]:
+    """Lengths of all tendons, or whether they pull, from those of the pairs."""
     return jnp.repeat(lengths, 2, axis=-1)
 
 

@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int
 from skyrig import checks
 from skyrig.algebra import rotation_matrix
 from skyrig.soft.energy import tendons
-from skyrig.soft.equilibrium import PULL, FingerEquilibrium, equilibrium, tip_jacobian, tips
+from skyrig.soft.equilibrium import PULL, FingerEquilibrium, equilibrium, tip_slope, tips
 from skyrig.soft.gripper import LEVEL, Gripper, each_tendon, felt, in_body
 from skyrig.soft.stack import stacked
 
@@ -154,20 +154,22 @@ def _way(gripper: Gripper, it: _Search) -> Array:
     return run.stretch.reshape(gripper.fingers, 2, 2).max(-1)
 
 
-def _slope(gripper: Gripper, law: Cost, target: Array, it: _Search, lengths: Array) -> tuple[Array, Array]:
-    """Slope of the cost by the pairs' lengths, and the Jacobian of the tips (in the vehicle's frame)."""
-    at = it.at._replace(lengths=each_tendon(lengths))
-    jacobian = tip_jacobian(gripper.finger, at).reshape(gripper.fingers, 3, 2, 2).sum(-1)
-    jacobian = jnp.einsum("fij,fjp->fip", gripper.turn, jacobian)
-    return jnp.einsum("fi,fip->fp", jax.grad(law)(it.place, target), jacobian), jacobian
-
-
 def _step(gripper: Gripper, law: Cost, target: Array, it: _Search, lengths: Array) -> Array:
     """A step downhill, no longer than the radius (m)."""
-    slope, _ = _slope(gripper, law, target, it, lengths)
+    feel = tip_slope(gripper.finger, it.at._replace(lengths=each_tendon(lengths)))
+    steep = jax.grad(law)(it.place, target)
+
+    def slopes(pulling: Array) -> tuple[Array, Array]:
+        """Of the cost by the pairs' lengths, and the Jacobian of the tips (in the vehicle's frame)."""
+        pairs = feel.of(each_tendon(pulling)).reshape(gripper.fingers, 3, 2, 2).sum(-1)
+        jacobian = jnp.einsum("fij,fjp->fip", gripper.turn, pairs)
+        return jnp.einsum("fi,fip->fp", steep, jacobian), jacobian
+
+    loose = _way(gripper, it) - lengths < 1e-8
+    slope, _ = slopes(loose | ~loose)
     # a slack pair that would be let out stays out of it, and out of what the others feel
-    idle = (_way(gripper, it) - lengths < 1e-8) & (slope <= 0)
-    slope, jacobian = _slope(gripper, law, target, it, lengths + jnp.where(idle, 1e-6, 0.0))
+    idle = loose & (slope <= 0)
+    slope, jacobian = slopes(~idle)
     bend = jax.hessian(law)(it.place, target)
     curve = jnp.einsum("fip,figj,gjq->fpgq", jacobian, bend, jacobian)
     size = slope.size

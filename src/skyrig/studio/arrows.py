@@ -26,6 +26,7 @@ COLOURS: Mapping[str, Colour] = {
     "thrust": (220, 50, 47),
     "weight": (110, 110, 120),
     "pulls": (230, 150, 30),
+    "push": (150, 60, 180),
     "velocity": (30, 150, 90),
     "pull": (255, 120, 40),
 }
@@ -54,8 +55,7 @@ class Arrows:
         """Vectors at bodies: what blows, forces, velocities, and what the mouse pulls with."""
         shown: Strokes = {}
         if look.arrows:
-            origins = np.concatenate([it.position[0] for it in frame.bodies.values()])
-            shown |= {name: (origins, WIND * it[0]) for name, it in frame.vectors().items()}
+            shown |= vectors(frame, "m/s", WIND)
         if look.forces:
             shown |= forces(frame, self._rig, self._hover)
         if look.velocities:
@@ -75,7 +75,7 @@ class Arrows:
 
 
 def forces(frame: Frames, rig: RigData, hover: float) -> Strokes:
-    """Thrusts at vehicles, weights at all bodies, and how tethers pull at what they end at.
+    """Thrusts, weights at all bodies, what else pushes them, and how tethers pull at what they end at.
 
     `hover` is a vehicle's share of the weight of what is carried (N): it makes the scale.
     """
@@ -90,13 +90,20 @@ def forces(frame: Frames, rig: RigData, hover: float) -> Strokes:
             weights.append(-scale * GRAVITY * mass[:, None] * np.array([0.0, 0.0, 1.0]))
     found["weight"] = (np.concatenate(places), np.concatenate(weights))
     pulls = [it for it in frame.tethers(rig) if it.taut and np.isfinite(it.tension) and it.tension > 0]
+    found |= vectors(frame, "N", scale)
     if pulls:
         ends = np.stack([it.end for it in pulls])
-        ways = np.stack(
-            [(it.start - it.end) / max(float(np.linalg.norm(it.start - it.end)), 1e-9) for it in pulls]
-        )
+        ways = np.stack([it.course[-2] - it.end for it in pulls])
+        ways = ways / np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), 1e-9)
         found["pulls"] = (ends, scale * np.array([[it.tension] for it in pulls]) * ways)
     return found
+
+
+def vectors(frame: Frames, unit: str, scale: float) -> Strokes:
+    """Signals of a unit that are vectors at all bodies; `scale` is what one of it is drawn as (m)."""
+    origins = np.concatenate([it.position[0] for it in frame.bodies.values()])
+    told = {name: it for name, it in frame.vectors().items() if frame.units.get(f"{name}.x") == unit}
+    return {name: (origins, scale * it[0]) for name, it in told.items()}
 
 
 def velocities(frame: Frames, speeds: Mapping[str, Reals]) -> Strokes:

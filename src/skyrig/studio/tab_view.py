@@ -16,7 +16,7 @@ BOXES = {
     "trail": ("Trail", "Where the payload has been"),
     "path": ("Reference path", None),
     "arrows": ("Wind", "What blows at every body, where there is wind"),
-    "forces": ("Forces", "Thrusts red, weights grey, pulls of cables orange"),
+    "forces": ("Forces", "Thrusts red, weights grey, pulls orange, pushes of fingers violet"),
     "velocities": ("Velocities", "Green, 0.4 m long at 1 m/s"),
     "axes": ("Frames", "The axes of every body: x red, y green, z blue"),
     "ghost": ("Wanted pose", "Where the payload shall be now"),

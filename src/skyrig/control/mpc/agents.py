@@ -105,6 +105,8 @@ class VehicleAgent(Rigid):
     hook: Float[Array, "..."]  # (3)
     """Where its cable is tied, from its centre of mass (m)."""
     length: Float[Array, "..."]
+    hangs: Float[Array, "..."]
+    """One, or zero if its cable is not to be counted on."""
     softness: Float[Array, "..."]
     apart: Float[Array, "..."]
     """Least distance between vehicles, seen from above (m); half of it is kept from obstacles."""
@@ -121,7 +123,7 @@ class VehicleAgent(Rigid):
         """Of the state, while the cable pulls with `tension` (N) towards where it is tied."""
         rotation = rotation_matrix(x[ATTITUDE])
         along = x[POSITION] + rotation @ self.hook - tied
-        pull = -tension * along / jnp.sqrt(jnp.sum(along * along))
+        pull = -self.hangs * tension * along / jnp.sqrt(jnp.sum(along * along))
         acceleration = (rotation[:, 2] * u[0] + pull) / self.mass + self.unplanned()
         torque = u[1:] + cross(self.hook, rotation.T @ pull) + self.twist()
         return bodies.rate_of_change(x, acceleration, torque, self.inertia, self.inverse_inertia)
@@ -155,7 +157,7 @@ class VehicleAgent(Rigid):
         )
         r = jnp.concatenate([self.error(x, stage.aim), long[None], close])
         rest = jnp.full(close.shape, self.shy)
-        return r, jnp.concatenate([weights, (1 / self.softness)[None], rest])
+        return r, jnp.concatenate([weights, (self.hangs / self.softness)[None], rest])
 
 
 def too_near(x: Array, others: Float[Array, "k 3"], least: Float[Array, " k"]) -> Float[Array, " k"]:
@@ -180,6 +182,10 @@ class LoadAgent(Rigid):
     attachment: Float[Array, "..."]  # (n, 3)
     """Where cables are tied, from its centre of mass (m)."""
     length: Float[Array, "..."]  # (n)
+    hangs: Float[Array, "..."]  # (n)
+    """One, or zero for cables that are not to be counted on."""
+    ballast: Float[Array, "..."]  # (n)
+    """Weight of what hangs dead from each attachment (N)."""
     softness: Float[Array, "..."]
     centre: Float[Array, "..."]  # (3)
     """The point of the load whose motion counts, from its centre of mass (m)."""
@@ -200,7 +206,8 @@ class LoadAgent(Rigid):
         """Of the state, while cables pull with `u` (N) towards their hooks."""
         rotation = rotation_matrix(x[ATTITUDE])
         along = hooks - x[POSITION] - self.attachment @ rotation.T
-        pull = u[:, None] * along / jnp.sqrt(jnp.sum(along * along, 1, keepdims=True))
+        pull = (self.hangs * u)[:, None] * along / jnp.sqrt(jnp.sum(along * along, 1, keepdims=True))
+        pull = pull.at[:, 2].add(-self.ballast)
         torque = jnp.sum(cross(self.attachment.T, (pull @ rotation).T), 1) + self.twist()
         acceleration = jnp.sum(pull, 0) / self.mass + self.unplanned()
         return bodies.rate_of_change(x, acceleration, torque, self.inertia, self.inverse_inertia)
@@ -242,4 +249,4 @@ class LoadAgent(Rigid):
         close = too_near(x, stage.obstacles, self.reach + stage.obstacles[:, 2])
         r = jnp.concatenate([self.error(self.point(x), stage.aim), long, close])
         rest = jnp.full(close.shape, self.shy)
-        return r, jnp.concatenate([weights, jnp.full(long.shape, 1 / self.softness), rest])
+        return r, jnp.concatenate([weights, self.hangs / self.softness, rest])

@@ -11,7 +11,8 @@ from skyrig import checks
 from skyrig.algebra import as_jax
 from skyrig.control.gains import Clock, Gain, read_gains
 from skyrig.control.interface import Controller, concrete
-from skyrig.control.mpc.distributed import DistributedMpc, MpcGains
+from skyrig.control.mpc.distributed import DistributedMpc
+from skyrig.control.mpc.gains import MpcGains
 from skyrig.control.mpc.team import ORDERS
 from skyrig.control.sharing import spreading, weight_shares
 from skyrig.errors import InputError

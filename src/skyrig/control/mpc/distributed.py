@@ -31,6 +31,8 @@ from skyrig.control.interface import (
 )
 from skyrig.control.mpc.agents import LoadAgent, VehicleAgent, Weights
 from skyrig.control.mpc.bodies import ATTITUDE, RATE, VELOCITY, attitude_error
+from skyrig.control.mpc.faults import Faults, shared_anew
+from skyrig.control.mpc.gains import MpcGains
 from skyrig.control.mpc.policy import Policy
 from skyrig.control.mpc.preview import Preview, preview
 from skyrig.control.mpc.problem import Bounds
@@ -43,31 +45,6 @@ BARRIER = 1e-4
 """Weight of the bounds' barrier, in the cost's own unit."""
 
 
-class MpcGains(eqx.Module):
-    """Weights, limits and observers of the plans."""
-
-    vehicle: Float[Array, "12 n ..."] = axes(2)
-    """Weights of the vehicles' errors: position, velocity, attitude, rate."""
-    effort: Float[Array, "4 n ..."] = axes(2)
-    """Weights of what thrust and moment differ from those of the reference."""
-    load: Float[Array, "12 ..."] = axes(1)
-    """Weights of the load's errors."""
-    tension: Float[Array, "n ..."] = axes(1)
-    """Weights of what tensions differ from those of the reference (1/N^2)."""
-    final: Float[Array, " ..."] = axes(0)
-    """How many times more errors count at the end of the horizon."""
-    approach: Float[Array, " ..."] = axes(0)
-    """Rate at which they should die out there (1/s)."""
-    softness: Float[Array, " ..."] = axes(0)
-    """Of the cables' lengths: (L - L_0)^2 / (2 softness) is what a change costs."""
-    apart: Float[Array, " ..."] = axes(0)
-    """Least distance between vehicles, seen from above (m); half of it is kept from obstacles."""
-    shy: Float[Array, " ..."] = axes(0)
-    """Weight of coming nearer (1/m^2)."""
-    learn: Float[Array, " ..."] = axes(0)
-    """Rate at which unplanned pushes are learnt (1/s)."""
-
-
 class MpcMemory(eqx.Module):
     """What is kept from tick to tick."""
 
@@ -78,6 +55,7 @@ class MpcMemory(eqx.Module):
     """Velocities and body rates that were planned for this tick (m/s, rad/s)."""
     sent: tuple[HeardPlans, ...]
     """Messages on their way, the oldest first."""
+    faults: Faults
     tick: Int[Array, ""]
     change: Float[Array, ""]
     """What the last exchange still changed."""
@@ -86,7 +64,7 @@ class MpcMemory(eqx.Module):
 class DistributedMpc(Controller):
     """Vehicles and load plan by themselves and tell each other; build one with `skyrig.control.build`."""
 
-    signal_units: ClassVar[Mapping[str, str]] = {"planned_tension": "N", "unconverged": "1"}
+    signal_units: ClassVar[Mapping[str, str]] = {"planned_tension": "N", "unconverged": "1", "carrying": "1"}
 
     mass: Float[Array, "n ..."] = axes(1)
     inertia: Float[Array, "3 3 n ..."] = axes(3)
@@ -128,7 +106,7 @@ class DistributedMpc(Controller):
         """What every tick looks ahead to."""
         model = jax.tree.map(concrete, self)
         given = wanted_of("payload", payload)
-        return preview(model, given, self.horizon, self.stride, float(self.period))
+        return preview(model, given, self.horizon, self.stride, model.period)
 
     def start(self, measurement: Measurement) -> MpcMemory:
         """Everybody stays where it is, carrying its share."""
@@ -146,9 +124,10 @@ class DistributedMpc(Controller):
         return memory, Command(effort[0], effort[1:])
 
     def signals(self, memory: MpcMemory) -> dict[str, Array]:
-        """Tensions as planned, and how far the exchange was from its end."""
+        """Tensions as planned, how far the exchange was from its end, and which vehicles are counted on."""
         tension = memory.plans.load.inputs[0]
-        return {"planned_tension": tension, "unconverged": jnp.broadcast_to(memory.change, tension.shape)}
+        change = jnp.broadcast_to(memory.change, tension.shape)
+        return {"planned_tension": tension, "unconverged": change, "carrying": memory.faults.hangs}
 
     def _each(self, measurement: Measurement, function: Any, *others: Any) -> Any:
         """A function of one flight for every flight of the batch behind the arrays."""
@@ -180,10 +159,16 @@ class DistributedMpc(Controller):
         return own, Weights(gains.load, gains.final * gains.load, gains.tension)
 
     def team(
-        self, length: Array, push: Array, weights: tuple[Weights, Weights], heeded: Array | None = None
+        self,
+        length: Array,
+        push: Array,
+        weights: tuple[Weights, Weights],
+        heeded: Array | None = None,
+        faults: Faults | None = None,
     ) -> PlanningTeam:
-        """Those who plan, with cables of that length and pushes (n + 1, 6) as observed."""
+        """Those who plan, with cables of that length, pushes (n + 1, 6) and faults as observed."""
         gains, n = self.gains, self.mass.shape[0]
+        known = Faults.none(self.mass) if faults is None else faults
 
         def shared(value: Array) -> Array:
             return jnp.broadcast_to(value, (n, *value.shape))
@@ -201,6 +186,7 @@ class DistributedMpc(Controller):
             push=push[:-1],
             hook=self.hook.T,
             length=length,
+            hangs=known.hangs,
             softness=shared(gains.softness),
             apart=shared(gains.apart),
             shy=shared(gains.shy),
@@ -217,6 +203,8 @@ class DistributedMpc(Controller):
             push=push[-1],
             attachment=self.attachment.T,
             length=length,
+            hangs=known.hangs,
+            ballast=known.ballast(self.mass, self.gravity),
             softness=gains.softness,
             centre=jnp.zeros(3, one.dtype),
             reach=jnp.max(jnp.sqrt(jnp.sum(self.attachment[:2] ** 2, 0))),
@@ -242,7 +230,8 @@ class DistributedMpc(Controller):
         speeds = _speeds(jnp.concatenate([vehicles.T, load[None]]))
         zero = jnp.zeros((), load.dtype)
         sent = (told,) * self.delay
-        return MpcMemory(Plans(craft, cargo, told), still, speeds, sent, jnp.zeros((), jnp.int32), zero)
+        well = Faults.none(thrust.astype(load.dtype))
+        return MpcMemory(Plans(craft, cargo, told), still, speeds, sent, well, jnp.zeros((), jnp.int32), zero)
 
     def decided(
         self,
@@ -259,8 +248,11 @@ class DistributedMpc(Controller):
         `heeded` is the share of derivatives that is passed from agent to agent, all of it if None.
         """
         speeds = _speeds(jnp.concatenate([vehicles.T, load[None]]))
-        push = memory.push + self.gains.learn * (speeds - memory.expected)
-        team = self.team(length, push, self._weights_at(wanted, vehicles, load), heeded)
+        off = speeds - memory.expected
+        push = memory.push + self.gains.learn * off
+        faults = memory.faults.seen(self, vehicles, load, length, off[:-1, :3] / self.period)
+        team = self.team(length, push, self._weights_at(wanted, vehicles, load), heeded, faults)
+        wanted = shared_anew(wanted, self, team.load.hangs, team.load.ballast)
         fresh = memory.tick % self.stride == 0
         known = memory.plans, memory.sent
         moved = memory.plans.later(), tuple(it.later() for it in memory.sent)
@@ -273,7 +265,7 @@ class DistributedMpc(Controller):
         sent = (*sent, heard(plans.vehicles, plans.load))[1:] if sent else sent
         after = _speeds(jnp.concatenate([plans.vehicles.states[:, 1], plans.load.states[None, 1]]))
         expected = speeds + (after - speeds) / self.stride
-        kept = MpcMemory(plans, push, expected, sent, memory.tick + 1, change)
+        kept = MpcMemory(plans, push, expected, sent, faults, memory.tick + 1, change)
         return kept, plans.vehicles.inputs[:, 0].T
 
     def _weights_at(self, wanted: Preview, vehicles: Array, load: Array) -> tuple[Weights, Weights]:

@@ -212,7 +212,8 @@ def _signals(rig: GripperDynamics, state: GripperState, push: OutsidePush, like:
     torque = state.mode.torque
     bound, assumed = assumptions(_first_moment(rig), rig.gravity, at.vehicle.turn[:, 2], torque)
     press, stands = state.mode.held.force.sum((1, 2)), state.mode.stood.force.sum()
-    loops = jnp.stack([_loop(rim, 0, 1), _loop(rim, 2, 3)], 1)  # fingers, two, points, xyz
+    # the inner edges, then the outer ones: fingers, two, points, xyz
+    loops = jnp.stack([_loop(rim, 3, 0), _loop(rim, 1, 2)], 1)
     return {
         "tendon.tension": pull.reshape(-1, 2, 2).sum(-1).reshape(-1),
         "tendon.length": state.mode.lengths,
@@ -223,7 +224,8 @@ def _signals(rig: GripperDynamics, state: GripperState, push: OutsidePush, like:
         "gripper.torque": torque,
         "gripper.bound": bound[None],
         "gripper.assumed": assumed[None],
-        "finger.nodes": loops.reshape(-1),
+        **pushes(state.mode.push),
+        "tendon.nodes": loops.reshape(-1),
     }
 
 
@@ -244,6 +246,11 @@ def assumptions(
     small = 1e-3 * first * gravity
     agrees = (algebra.dot(torque, turning) >= 0) | (size < small)
     return bound, (axis[2] >= 0) & (size <= bound + small) & agrees
+
+
+def pushes(push: Float[Array, "3 2 *batch"]) -> dict[str, Array]:
+    """Signals of what pushes object and vehicle (N, world)."""
+    return {f"push.{axis}": push[k] for k, axis in enumerate("xyz")}
 
 
 def _blocks(rig: GripperDynamics, nodes: Array) -> Array:

@@ -80,3 +80,8 @@ def as_bodies(body: RigidBody) -> Bodies:
     """As a state holds a body."""
     rate = apply_transposed(body.turn, body.rate)
     return Bodies(body.place[:, None], body.velocity[:, None], body.attitude[:, None], rate[:, None])
+
+
+def gained(body: RigidBody, before: Bodies) -> Array:
+    """Velocity that a body has gained (m/s)."""
+    return body.velocity - before.velocity[:, 0]

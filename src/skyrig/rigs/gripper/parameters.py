@@ -52,6 +52,8 @@ class GripperMode(eqx.Module):
     """The object on the ground, (corners,)."""
     torque: Float[Array, "3 *batch"]
     """Of the fingers on the vehicle about its centre of mass, over the last step (N m, world)."""
+    push: Float[Array, "3 2 *batch"]
+    """Of all that touches the object on it, and of the fingers on the vehicle, likewise (N, world)."""
 
 
 class GripperState(State):
@@ -121,8 +123,12 @@ def _layout(fingers: int, slices: int) -> Layout:
             SignalKind("gripper.torque", "N m", 3, "of the fingers on the vehicle, world x, y, z"),
             SignalKind("gripper.bound", "N m", 1, "what a rigid gripper's weight would turn it by (eq. 22)"),
             SignalKind("gripper.assumed", "", 1, "whether eq. 22's assumptions hold"),
+            *(
+                SignalKind(f"push.{axis}", "N", 2, f"on the object, of the fingers on the vehicle, {axis}")
+                for axis in "xyz"
+            ),
             SignalKind(
-                "finger.nodes", "m", 3 * 4 * slices * fingers, "along each finger's edges, xyz by xyz"
+                "tendon.nodes", "m", 3 * 4 * slices * fingers, "along each finger's edges, xyz by xyz"
             ),
         ),
         drives=(Drive("tendon", "m", pairs), Drive("tendon_pace", "m/s", pairs)),

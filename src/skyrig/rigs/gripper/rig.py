@@ -112,6 +112,7 @@ class SoftGripper(GripperDynamics):
             no_grip(points),
             no_grip((self.solid.corners.shape[0],)),
             jnp.zeros(3),
+            jnp.zeros((3, 2)),
         )
         return GripperState(GripperMotion(craft, thing, nodes, drift), mode)
 

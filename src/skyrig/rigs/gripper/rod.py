@@ -11,15 +11,16 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from skyrig import algebra
-from skyrig.algebra import apply, apply_transposed, cross, dot
+from skyrig.algebra import apply, cross
 from skyrig.rigs.bodies import Bodies
-from skyrig.rigs.gripper.dynamics import assumptions
+from skyrig.rigs.gripper import rod_measures
 from skyrig.rigs.gripper.momentum import OutsidePush
 from skyrig.rigs.gripper.moving import (
     MovingRod,
     advanced,
     as_bodies,
     free,
+    gained,
     inverse,
     packed,
     rigid,
@@ -33,7 +34,6 @@ from skyrig.rigs.gripper.skin import (
     LATE_GROUND,
     RigidBody,
     Stuck,
-    gap,
     on_ground,
     on_object,
     standing,
@@ -124,7 +124,7 @@ class RodGripper(SoftGripper):
             1,
         )
 
-    def _whole(self, now: MovingRod) -> tuple[RodNodes, RodNodes]:
+    def whole(self, now: MovingRod) -> tuple[RodNodes, RodNodes]:
         """All nodes and their velocities, those of the bases with the vehicle."""
         base = self._bases(now.vehicle.place, now.vehicle.turn)
         spin = wide(now.vehicle.rate, base.place)
@@ -140,7 +140,7 @@ class RodGripper(SoftGripper):
         begin = self.begun(state)
         count = jnp.ceil(dt.max() / self._longest()).astype(int)
         share = dt / count
-        tendons = self._tendons(state)
+        tendons = self.tendons(state)
 
         backs = inverse(self.inertia[:, :, 0]), inverse(self.payload_inertia)
 
@@ -148,10 +148,11 @@ class RodGripper(SoftGripper):
             return self._sub_step(now, push, tendons, backs, share)
 
         end = jax.lax.fori_loop(0, count, one, begin)
-        made = self._ended(state, end, count)
+        end = end._replace(torque=end.torque / count)
+        made = self._ended(state, end, push, dt)
         return made, ~jnp.isfinite(end.at.place.sum((0, 1, 2)) + end.object.place.sum(0))
 
-    def _tendons(self, state: GripperState) -> Float[Array, "4 fingers *batch"]:
+    def tendons(self, state: GripperState) -> Float[Array, "4 fingers *batch"]:
         """Lengths of all tendons (m)."""
         pairs = state.mode.lengths.reshape((self.count_fingers, 2, *state.mode.lengths.shape[1:]))
         return jnp.repeat(jnp.moveaxis(pairs, 1, 0), 2, axis=0)
@@ -187,7 +188,7 @@ class RodGripper(SoftGripper):
     ) -> MovingRod:
         """Forces where things are, then velocities, then places: momentum is kept to rounding."""
         it = self.rod
-        at, drift = self._whole(now)
+        at, drift = self.whole(now)
         force, _ = rods.forces(it, at, drift, tendons)
         points, back = jax.vjp(self._skin, at)
         moves = self._skin(drift)
@@ -253,8 +254,13 @@ class RodGripper(SoftGripper):
             return jnp.stack([none, none, none - self.solid.size[0]])
         return apply(thing.turn[:, :, None], own)
 
-    def _ended(self, state: GripperState, end: MovingRod, count: Array) -> GripperState:
-        mode = state.mode
+    def _ended(self, state: GripperState, end: MovingRod, push: OutsidePush, dt: Array) -> GripperState:
+        mode, before = state.mode, state.motion
+        down = self._down(push.object)
+        pushed = (
+            self.payload_mass * (gained(end.object, before.payload) / dt - down) - push.object,
+            self.mass[0] * (gained(end.vehicle, before.vehicles) / dt - down) - push.vehicle,
+        )
         held = Grip(jnp.moveaxis(end.held.anchor, (0, 1, 2, 3), (3, 2, 1, 0)), turned(end.held.force))
         grazed = Grip(mode.grazed.anchor, turned(end.grazed))
         stood = Grip(jnp.moveaxis(end.stood.anchor, 0, 1), end.stood.force)
@@ -265,70 +271,21 @@ class RodGripper(SoftGripper):
                 packed(end.at),
                 packed(end.drift),
             ),
-            GripperMode(mode.lengths, held, grazed, stood, end.torque / count),
+            GripperMode(mode.lengths, held, grazed, stood, end.torque, jnp.stack(pushed, 1)),
         )
 
     def signals(self, t: ArrayLike, state: GripperState, loads: Loads) -> dict[str, Array]:
         """Of tendons, fingers, and the torque that eq. 22 speaks of."""
-        it, now = self.rod, self.begun(state)
-        at, drift = self._whole(now)
-        _, pull = rods.forces(it, at, drift, self._tendons(state))
-        tip, place = at.place[:, -1], now.object.place
-        own = apply_transposed(now.object.turn[:, :, None], tip - wide(place, tip))
-        press, stands = now.held.force.sum((0, 1)), now.stood.force.sum(0)
-        rim = [
-            at.place + it.half * (x * at.inner + y * at.aside)
-            for x, y in ((1, 1), (-1, 1), (-1, -1), (1, -1))
-        ]
-        loops = [jnp.concatenate([rim[a][:, 1:], rim[b][:, :0:-1]], 1) for a, b in ((0, 1), (2, 3))]
-        edges = jnp.stack(loops)  # two, xyz, points, fingers
-        pairs = pull.reshape((2, 2, *pull.shape[1:])).sum(1)
-        first = self.count_fingers * it.slice_mass * self.slices * (it.segment * self.slices / 2)
-        first = first - self.count_fingers * it.slice_mass * self.slices * self.fingers.place[0, 2]
-        bound, assumed = assumptions(first, self.gravity, now.vehicle.turn[:, 2], state.mode.torque)
-        return {
-            "tendon.tension": jnp.moveaxis(pairs, 0, 1).reshape(state.mode.lengths.shape),
-            "tendon.length": state.mode.lengths,
-            "fingertip.gap": gap(self.solid, own)[0],
-            "finger.force": press,
-            "ground.force": stands[None],
-            "object.held": (((press > 0).sum(0) >= 2) & (stands <= 0))[None],
-            "gripper.torque": state.mode.torque,
-            "gripper.bound": bound[None],
-            "gripper.assumed": assumed[None],
-            "finger.nodes": jnp.moveaxis(edges, (3, 0, 2, 1), (0, 1, 2, 3)).reshape((-1, *pull.shape[2:])),
-        }
+        return rod_measures.signals(self, state)
 
     def stored(self, state: GripperState) -> Float[Array, "*batch"]:
         """Energy in fingers, tendons and contacts (J)."""
-        now = self.begun(state)
-        at, _ = self._whole(now)
-        skin = (self.contact_stiffness * jnp.moveaxis(self.area, 0, 1))[:, :, None]
-        pressed = (now.held.force**2 / skin).sum((0, 1, 2)) + (now.grazed**2 / skin).sum((0, 1, 2))
-        stood = (now.stood.force**2).sum(0) / self.ground_stiffness
-        return rods.stored(self.rod, at, self._tendons(state)) + (pressed + stood) / 2
+        return rod_measures.stored(self, state)
 
     def energy(self, state: GripperState) -> Float[Array, "*batch"]:
         """Of motion, fingers, tendons and contacts, without weight (J)."""
-        now = self.begun(state)
-        mass, inertia = rods.masses(self.rod, now.at.place.shape[1] + 1)
-        total = (mass * dot(now.drift.place, now.drift.place)).sum((0, 1))
-        for leaf in now.drift[1:]:
-            total = total + (inertia * dot(leaf, leaf)).sum((0, 1))
-        for each, weight in ((now.vehicle, self.mass[0]), (now.object, self.payload_mass)):
-            total = total + weight * dot(each.velocity, each.velocity) + dot(each.spin, each.rate)
-        return self.stored(state) + total / 2
+        return rod_measures.energy(self, state)
 
     def momenta(self, state: GripperState) -> Float[Array, "6 *batch"]:
         """Of everything together: momentum (N s), and angular momentum about the origin (N m s)."""
-        now = self.begun(state)
-        mass, inertia = rods.masses(self.rod, now.at.place.shape[1] + 1)
-        push = mass * now.drift.place
-        turn = cross(now.at.place, push)
-        for arm, leaf in zip(now.at[1:], now.drift[1:], strict=True):
-            turn = turn + inertia * cross(arm, leaf)
-        push, turn = push.sum((1, 2)), turn.sum((1, 2))
-        for each, weight in ((now.vehicle, self.mass[0]), (now.object, self.payload_mass)):
-            push = push + weight * each.velocity
-            turn = turn + cross(each.place, weight * each.velocity) + each.spin
-        return jnp.concatenate([push, turn])
+        return rod_measures.momenta(self, state)

@@ -59,13 +59,21 @@ def advance(
         spin(rig.inertia[:, :, 0], end.vehicle, made.vehicle_turn)
         - spin(rig.inertia[:, :, 0], at.vehicle, speed.vehicle_turn)
     ) / dt - push.vehicle_turn
-    return GripperStep(end, made, _gripped(rig, step, end, touched, torque), failed)
+    down = jnp.array([0.0, 0.0, -1.0]) * rig.gravity
+    pushed = jnp.stack(
+        [
+            rig.payload_mass * ((made.object - speed.object) / dt - down) - push.object,
+            rig.mass[0] * ((made.vehicle - speed.vehicle) / dt - down) - push.vehicle,
+        ],
+        1,
+    )
+    return GripperStep(end, made, _gripped(rig, step, end, touched, torque, pushed), failed)
 
 
 def _carried(rig: GripperParameters, mode: GripperMode, dt: Array) -> GripperMode:
     """Anchors on the ground, where it has run to at the end of the step."""
     grazed, stood = (Grip(it.anchor + dt * rig.belt, it.force) for it in (mode.grazed, mode.stood))
-    return GripperMode(mode.lengths, mode.held, grazed, stood, mode.torque)
+    return GripperMode(mode.lengths, mode.held, grazed, stood, mode.torque, mode.push)
 
 
 def begun(
@@ -225,7 +233,7 @@ def logarithm(turn: Float[Array, "3 3"]) -> Float[Array, "3"]:
 
 
 def _gripped(
-    rig: GripperParameters, step: StepStart, end: GripperPlace, it: Skin, torque: Array
+    rig: GripperParameters, step: StepStart, end: GripperPlace, it: Skin, torque: Array, push: Array
 ) -> GripperMode:
     """Anchors and forces at the end of a step."""
     mode = step.mode
@@ -243,4 +251,5 @@ def _gripped(
         Grip(grazed, jnp.maximum(-it.stiffness * it.height, 0.0)),
         Grip(stood, jnp.maximum(rig.ground_stiffness * (rig.floor - places[:, 2]), 0.0)),
         torque,
+        push,
     )

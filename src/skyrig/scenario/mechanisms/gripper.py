@@ -40,7 +40,7 @@ class FingerSpec(SpecPart, frozen=True, kw_only=True):
     elements: Annotated[str, unit("", "H20, H27, H8, T4, or rod: reduced")] = "H20"
     slices: Annotated[
         Annotated[int, Meta(ge=1, le=100)] | None,
-        unit("", "Elements or segments along the finger; 7, and 6 of a rod, if left out"),
+        unit("", "Elements or segments along the finger; 8, and 6 of a rod, if left out"),
     ] = None
     cells: Annotated[int, unit("", "Elements along a side of its cross-section", ge=1, le=8)] = 1
 
@@ -112,7 +112,7 @@ class GripperParts(RigParts):
 
     @property
     def tethers(self) -> tuple[Tether, ...]:
-        """Two loops along the edges of every finger: how it is drawn, as a strip."""
+        """Along the inner edges of every finger and its outer ones: how it is drawn, as a strip."""
         import numpy as np
 
         said = self.said
@@ -122,9 +122,9 @@ class GripperParts(RigParts):
             inward = -np.array([np.cos(angle), np.sin(angle), 0.0])
             aside = np.cross([0.0, 0.0, -1.0], inward)
             base = -said.radius * inward - [0.0, 0.0, said.drop]
-            rim = [base + half * (x * inward + y * aside) for x, y in ((1, 1), (-1, 1), (-1, -1), (1, -1))]
+            rim = [base + half * (x * inward + y * aside) for x, y in ((1, -1), (1, 1), (-1, 1), (-1, -1))]
             ends = [End("vehicles", 0, tuple(float(v) for v in point)) for point in rim]  # pyright: ignore
-            found += [Tether("finger", ends[0], ends[1], strip=True), Tether("finger", ends[2], ends[3])]
+            found += [Tether("tendon", ends[0], ends[1], strip=True), Tether("tendon", ends[2], ends[3])]
         return tuple(found)
 
     def build(self) -> SoftGripper:
