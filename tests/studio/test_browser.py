@@ -4,13 +4,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from browser_page import ARTEFACTS, HOVER, PATIENCE, Watched, opened
-from made_anything import made_anything
+from browser_page import ARTEFACTS, HOVER, Watched, opened
+from offline import plays_offline
 
-from skyrig.flight import Flight, playback
-from skyrig.flight.frames import of_flight
+from skyrig.flight import Flight
 from skyrig.runs import fly
 from skyrig.scenario import load
 
@@ -165,47 +163,6 @@ def test_the_exported_page_plays_with_the_network_off(
     assert Flight.load(tmp_path / "live.npz").times[-1] > before
 
 
-def test_the_report_plays_with_the_network_off(browser: Any, tmp_path: Path) -> None:
-    from skyrig.flight.report import write_report
-
-    flight = fly(load(HOVER).with_overrides({"duration": 3.0}))
-    plays_offline(browser, write_report(flight, tmp_path / "report.html"), "report")
-
-
-def plays_offline(browser: Any, file: Path, name: str, second: Flight | None = None) -> None:
-    """Open a page without a network, play it, scrub it, and see that the picture changes.
-
-    A second flight, if there is one, is where it was at the first one's time.
-    """
-    context = browser.new_context(
-        offline=True, viewport={"width": 1100, "height": 800}, device_scale_factor=0.5
-    )
-    it = Watched(context.new_page())
-    it.page.goto(file.as_uri())
-    it.page.locator("canvas").scroll_into_view_if_needed()
-    it.wait("time", "it === '0.00'")
-    still = it.page.locator("canvas").screenshot(timeout=PATIENCE)
-    it.press("Play")
-    it.wait("time", "Number(it) > 2.05")
-    it.press("Pause")
-    moved = it.page.locator("canvas").screenshot(timeout=PATIENCE)
-    assert moved != still
-    it.page.evaluate(
-        """() => { const s = document.querySelector('[data-player="time"]'); s.value = 2.1;
-        s.dispatchEvent(new Event('input')); }"""
-    )
-    it.wait("time", "it === '2.10'")
-    it.wait("z", "Number(it) > 1.5")
-    it.wait("cable-1", "it.includes('slack')")
-    if second is not None:
-        place = second.payload.position[np.searchsorted(second.times, 2.1)]
-        for k, axis in enumerate("xyz"):
-            assert it.number(f"overlay-{axis}") == pytest.approx(place[k], abs=2e-3)
-    it.shoot(name)
-    assert it.complaints == []
-    context.close()
-
-
 def test_viewers_share_one_flight_and_leaving_ends_nothing(studio: str, open_page: Any) -> None:
     one = opened(studio, open_page)
     two = open_page(studio)
@@ -220,18 +177,47 @@ def test_viewers_share_one_flight_and_leaving_ends_nothing(studio: str, open_pag
     assert two.complaints == []
 
 
-def test_a_phone_folds_the_panel_and_keeps_the_numbers(studio: str, browser: Any) -> None:
+def test_space_plays_arrows_look_back_and_a_link_comes_back_to_it(studio: str, open_page: Any) -> None:
+    it = opened(studio, open_page)
+    it.page.evaluate("document.activeElement.blur()")  # a field that one types in keeps its keys
+    it.page.keyboard.press("Space")
+    it.wait("time", "Number(it) > 1")
+    it.press("Play")  # which has the keys then, and space pauses all the same
+    it.page.keyboard.press("Space")
+    it.wait("status", "it.startsWith('Paused')")
+    now = it.number("time")
+    it.page.keyboard.press("ArrowLeft")
+    it.wait("status", "it.startsWith('Looking back')")
+    it.wait("time", f"Number(it) < {now} - 0.05")
+    it.tab("Flights")
+    it.press("Copy link")
+    link = it.page.locator('[data-readout="copy"]').input_value()
+    it.press("Copy")
+    it.page.get_by_role("button", name="Copied").wait_for()
+    it.page.keyboard.press("r")
+    it.wait("time", "Number(it) === 0")
+    it.page.goto(link)
+    it.ready(HOVER)
+    it.wait("time", f"Math.abs(Number(it) - {now - 0.1}) < 0.06")
+    it.page.wait_for_function("() => location.search === ''")  # coming again begins nothing anew
+    assert it.complaints == []
+
+
+def test_a_phone_begins_with_the_panel_folded_and_keeps_the_numbers(studio: str, browser: Any) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 844}, device_scale_factor=1)
     it = Watched(page)
     page.goto(studio)
     it.ready()
-    head = page.get_by_text(re.compile(r"\d\.\d s, error \d+ mm"))
-    head.wait_for()
-    it.shoot("phone")
-    head.click()
-    page.get_by_role("tab", name="Scenario").wait_for(state="hidden")
-    assert head.is_visible()
+    head, tab = (
+        page.get_by_text(re.compile(r"\d\.\d s, error \d+ mm")),
+        page.get_by_role("tab", name="Scenario"),
+    )
+    tab.wait_for(state="hidden")
     it.shoot("phone-folded")
+    head.click()
+    tab.wait_for()
+    assert head.is_visible()
+    it.shoot("phone")
     assert it.complaints == []
     page.close()
 
@@ -249,26 +235,3 @@ def test_dark_looks_labels_and_cameras(studio: str, open_page: Any) -> None:
     it.tick("Dark")
     it.tick("Tensions at the cables")
     assert it.complaints == []
-
-
-def test_a_rig_that_nobody_knows_plays_offline(browser: Any, tmp_path: Path) -> None:
-    flight = made_anything()
-    file = tmp_path / "anything.html"
-    file.write_text(playback.page(of_flight(flight, 30.0), flight.rig, flight.events, "anything"))
-    context = browser.new_context(offline=True, viewport={"width": 900, "height": 600})
-    it = Watched(context.new_page())
-    it.page.goto(file.as_uri())
-    it.wait("band-1", "it.includes('2.00 N')")
-    still = it.page.locator("canvas").screenshot(timeout=PATIENCE)
-    it.page.evaluate(
-        """() => { const s = document.querySelector('[data-player="time"]'); s.value = 1.5;
-        s.dispatchEvent(new Event('input')); }"""
-    )
-    it.wait("time", "it === '1.50'")
-    it.wait("band-1", "it.includes('cut')")
-    it.wait("band-0", "it.includes('3.50 N')")
-    assert it.number("z") == pytest.approx(1.15, abs=2e-3)
-    assert it.page.locator("canvas").screenshot(timeout=PATIENCE) != still
-    it.shoot("anything")
-    assert it.complaints == []
-    context.close()

@@ -126,7 +126,7 @@ def _to_copy(text: str) -> str:
     copy = (
         "const it = this.previousElementSibling; it.select(); "
         "navigator.clipboard ? navigator.clipboard.writeText(it.value) : document.execCommand('copy'); "
-        "this.textContent = 'Copied'"
+        "this.textContent = 'Copied'; this.focus()"  # so that keys do what they do
     )
     area = "width:100%;height:9em;font:11px/1.4 monospace;white-space:pre;background:inherit;color:inherit"
     button = "margin:4px 8px 4px 0;padding:2px 12px;cursor:pointer"

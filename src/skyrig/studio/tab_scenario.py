@@ -97,7 +97,7 @@ class ScenarioTab:
             (self.noise[1], form.noise_velocity),
             (self.noise[2], form.noise_attitude),
             (self.noise[3], form.noise_rate),
-            (self.floor, form.floor or with_floor(self.scenario) is not self.scenario),
+            (self.floor, form.floor or self._offers_floor()),
             (self.others, ""),
         ]
         for field, value in pairs:
@@ -105,6 +105,11 @@ class ScenarioTab:
             if options is not None and value not in options:
                 field.options = (*options, value)
             field.value = value
+
+    def _offers_floor(self) -> bool:
+        """Whether Apply shall give a floor to what has none: not if that was chosen before."""
+        known = self.scenario
+        return known is not None and known.text is not None and with_floor(known) is not known
 
     def form(self) -> Form:
         """The fields now."""
