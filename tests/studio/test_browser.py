@@ -177,32 +177,6 @@ def test_viewers_share_one_flight_and_leaving_ends_nothing(studio: str, open_pag
     assert two.complaints == []
 
 
-def test_space_plays_arrows_look_back_and_a_link_comes_back_to_it(studio: str, open_page: Any) -> None:
-    it = opened(studio, open_page)
-    it.page.evaluate("document.activeElement.blur()")  # a field that one types in keeps its keys
-    it.page.keyboard.press("Space")
-    it.wait("time", "Number(it) > 1")
-    it.press("Play")  # which has the keys then, and space pauses all the same
-    it.page.keyboard.press("Space")
-    it.wait("status", "it.startsWith('Paused')")
-    now = it.number("time")
-    it.page.keyboard.press("ArrowLeft")
-    it.wait("status", "it.startsWith('Looking back')")
-    it.wait("time", f"Number(it) < {now} - 0.05")
-    it.tab("Flights")
-    it.press("Copy link")
-    link = it.page.locator('[data-readout="copy"]').input_value()
-    it.press("Copy")
-    it.page.get_by_role("button", name="Copied").wait_for()
-    it.page.keyboard.press("r")
-    it.wait("time", "Number(it) === 0")
-    it.page.goto(link)
-    it.ready(HOVER)
-    it.wait("time", f"Math.abs(Number(it) - {now - 0.1}) < 0.06")
-    it.page.wait_for_function("() => location.search === ''")  # coming again begins nothing anew
-    assert it.complaints == []
-
-
 def test_a_phone_begins_with_the_panel_folded_and_keeps_the_numbers(studio: str, browser: Any) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 844}, device_scale_factor=1)
     it = Watched(page)

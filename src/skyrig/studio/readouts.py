@@ -194,7 +194,7 @@ def _row(name: str, value: str, unit: str, key: str) -> str:
 
 
 def _shown(value: float) -> str:
-    return f"{value:.2f}" if np.isfinite(value) else "–"
+    return f"{value:z.2f}" if np.isfinite(value) else "–"
 
 
 def _status_words(view: View | None) -> str:
