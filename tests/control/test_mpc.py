@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 
 import skyrig
+from skyrig.control.interface import target_tables
 from skyrig.control.mpc.agents import StageAim, VehicleAgent, VehicleStage, Weights, too_near
 from skyrig.control.mpc.problem import Bounds, rolled, total_cost
 from skyrig.control.mpc.solver import Plan, solve
 from skyrig.errors import InputError
 from skyrig.papers.auto_multilift_flight import flown, stored_flight
+from skyrig.planning import Sample, circle
+from skyrig.runs.flying import make_controller
 
 STEPS, PERIOD, GRAVITY = 10, 0.02, 9.81
 INERTIA = np.diag([0.02, 0.02, 0.04])
@@ -177,6 +180,21 @@ def test_a_team_holds_its_payload_though_cables_go_slack_and_a_vehicle_hears_not
     assert flight.metrics["tracking"]["whole"]["position_last"] < 2e-3
     planned = flight.signals["planned_tension"].values
     assert np.isfinite(planned).all() and planned.min() > 0
+
+
+def test_flights_of_a_batch_look_ahead_along_their_own_references() -> None:
+    scenario = skyrig.load("three-dragonflies-circle")
+    built = scenario.with_overrides({"controller.name": "mpc-distributed", "loop.control_rate": 50}).build()
+    controller, clock = make_controller(built), 0.02 * np.arange(30)
+    alone = [circle(radius=radius, period=6.0).sample(clock) for radius in (0.8, 1.2)]
+    beside = Sample(*(np.stack(leaves, axis=1) for leaves in zip(*alone, strict=True)))
+    together = target_tables(controller, beside).nominal
+    for k, own in enumerate(alone):
+        for whole, part in zip(
+            jax.tree.leaves(together), jax.tree.leaves(target_tables(controller, own).nominal), strict=True
+        ):
+            lane = whole[..., k] if whole.ndim > part.ndim else whole
+            assert np.allclose(lane, part, atol=1e-12)
 
 
 def test_what_is_too_near_is_told_from_above() -> None:

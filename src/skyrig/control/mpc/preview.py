@@ -81,6 +81,7 @@ def _wanted(model: Any, payload: Sample) -> Preview:
     attitude = attitude / xp.sqrt((attitude**2).sum(0, keepdims=True))
     rate, spin = it.turning[0], taylor.derivatives(it.turning[:2])[1]
     inertia = model.inertia.reshape(*model.inertia.shape[:3], 1, *model.inertia.shape[3:])
+    inertia = inertia.reshape(inertia.shape + (1,) * (rate.ndim + 1 - inertia.ndim))
 
     def applied(vector: Any) -> Any:
         return (inertia * vector[None]).sum(1)
