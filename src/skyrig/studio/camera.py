@@ -21,8 +21,8 @@ PRESETS = {
 """Directions from the rig to the camera."""
 FOV = 0.75
 """Vertical field of view (rad)."""
-UNPLACED = np.array([3.0, 3.0, 3.0])
-"""Where viser's page looks from before it is told (m)."""
+UNPLACED = np.array([[3.0, 3.0, 3.0], [-5.0, 0.0, 0.0]])
+"""Where viser's page looks from before it is told (m), as its window is laid out yet or not."""
 PUT = 8
 """How many of the places where a viewer was put are remembered: its page may tell of an earlier one still."""
 
@@ -53,7 +53,7 @@ class Cameras:
 
     def _greet(self, client: Any) -> None:
         """Have a new viewer see the whole rig in a window of any shape; a link may say where to look."""
-        usual = [UNPLACED, np.array(self._server.initial_camera.position)]
+        usual = [*UNPLACED, np.array(self._server.initial_camera.position)]
         with contextlib.suppress(AssertionError):
             if _among(client.camera.position, usual):
                 self._put[client.client_id] = deque(usual, maxlen=PUT)
