@@ -177,7 +177,10 @@ def test_viewers_share_one_flight_and_leaving_ends_nothing(studio: str, open_pag
     assert two.complaints == []
 
 
-def test_a_phone_begins_with_the_panel_folded_and_keeps_the_numbers(studio: str, browser: Any) -> None:
+def test_a_phone_begins_with_the_panel_folded_and_keeps_the_numbers(
+    studio: str, browser: Any, open_page: Any
+) -> None:
+    opened(studio, open_page)  # whatever was flown before
     page = browser.new_page(viewport={"width": 390, "height": 844}, device_scale_factor=1)
     it = Watched(page)
     page.goto(studio)

@@ -34,9 +34,9 @@ def viewer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Viewer]:
     studio.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def flown(viewer: Viewer) -> Flight:
-    """All of the scenario, flown in the studio."""
+    """All of the scenario, flown in the studio, whatever was there before."""
     viewer.session.open(POKED, until=2.4)
     viewer.settle()
     assert viewer.session.view().frame.times[0] == pytest.approx(2.4)
@@ -79,8 +79,6 @@ def test_only_what_was_flown_up_to_the_moment_shown_is_kept(viewer: Viewer, flow
     viewer.press("Overlay what was flown")
     assert [it.name for it in viewer.studio.overlays] == [POKED.name]
     viewer.press("No overlay")
-    viewer.session.open(POKED, until=2.4)
-    viewer.settle()
 
 
 @pytest.mark.slow
