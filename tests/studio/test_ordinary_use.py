@@ -28,6 +28,7 @@ happenings=[{type: poke, time: 0.3, impulse: [0.0, 0.0, -2.0], point: [0.0, 0.0,
 
 def picture(it: Watched) -> np.ndarray:
     """The scene on the page, without what its library says of graphics cards, (height, width, 3)."""
+    it.page.bring_to_front()  # what is behind another page may not be painted
     it.page.add_style_tag(content=".mantine-Notifications-root { display: none }")
     it.redraw()
     left, top, wide, high = it.scene()
