@@ -1,5 +1,7 @@
 """Learning the weights of plans: derivatives of plans and flights, and networks that fly."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,7 +16,7 @@ from skyrig.control.mpc.sensitivity import SensitivityStep, gradient, propagated
 from skyrig.control.mpc.small import inverse, largest_singular_value
 from skyrig.control.mpc.solver import Plan, solve
 from skyrig.errors import InputError
-from skyrig.runs.learning import learn_weights, planner, with_policy
+from skyrig.runs.learning import QUICK, learn_weights, lesson, mean_cost, planner, with_policy
 
 STEPS = 6
 
@@ -152,6 +154,32 @@ def test_propagated_sensitivities_are_those_of_reverse_mode_but_for_what_they_le
     assert np.allclose(found[1], whole[1], rtol=1e-9, atol=1e-12), "the load hears of everybody"
     exact = np.allclose(found[0], whole[0], rtol=1e-9, atol=1e-12)
     assert exact == (count == 1 or felt == 0.0)
+
+
+@pytest.mark.slow
+def test_a_flight_of_a_team_has_the_derivative_that_differences_find() -> None:
+    """By the networks' parameters, backwards through bodies, cables, messages and plans that converged."""
+    gains = {"sweeps": 1, "turns": 20, "horizon": 5}
+    changes = {"controller": {"name": "mpc-distributed", "gains": gains}, "loop.control_rate": 50}
+    built = skyrig.load("three-dragonflies-circle").with_overrides(changes).build()
+    controller = planner(built)
+    flight = lesson(controller, built, 0.1, np.random.default_rng(0))
+    flights = jax.tree.map(lambda leaf: leaf[None], flight)
+    value = jax.jit(jax.value_and_grad(lambda it: mean_cost(controller, it, flights)), compiler_options=QUICK)
+    begun = Policy.random(*controller.weights, seed=0)
+    leaves, shape = jax.tree.flatten((begun.vehicles, begun.load))
+
+    def moved(way: list[np.ndarray], step: float) -> Policy:
+        there = jax.tree.unflatten(shape, [a + step * b for a, b in zip(leaves, way, strict=True)])
+        return dataclasses.replace(begun, vehicles=there[0], load=there[1])
+
+    slope = jax.tree.leaves((lambda it: (it.vehicles, it.load))(value(begun)[1]))
+    rng, step = np.random.default_rng(3), 1e-5  # longer ones cross the kinks of some neurons
+    for _ in range(3):
+        way = [rng.standard_normal(leaf.shape) for leaf in leaves]
+        along = sum(float(np.sum(np.asarray(a) * b)) for a, b in zip(slope, way, strict=True))
+        ahead, back = (float(value(moved(way, side * step))[0]) for side in (1, -1))
+        assert (ahead - back) / (2 * step) == pytest.approx(along, rel=1e-4)
 
 
 def test_only_planners_learn_and_networks_fly_their_own_team() -> None:
