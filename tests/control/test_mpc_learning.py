@@ -158,27 +158,28 @@ def test_propagated_sensitivities_are_those_of_reverse_mode_but_for_what_they_le
 
 @pytest.mark.slow
 def test_a_flight_of_a_team_has_the_derivative_that_differences_find() -> None:
-    """By the networks' parameters, backwards through bodies, cables, messages and plans that converged."""
+    """By the networks' parameters, through bodies, cables, messages and plans that have converged.
+
+    Forwards, which compiles in half the time; one plan's derivatives are the same both ways, see above.
+    """
     gains = {"sweeps": 1, "turns": 20, "horizon": 5}
     changes = {"controller": {"name": "mpc-distributed", "gains": gains}, "loop.control_rate": 50}
     built = skyrig.load("three-dragonflies-circle").with_overrides(changes).build()
     controller = planner(built)
-    flight = lesson(controller, built, 0.1, np.random.default_rng(0))
-    flights = jax.tree.map(lambda leaf: leaf[None], flight)
-    value = jax.jit(jax.value_and_grad(lambda it: mean_cost(controller, it, flights)), compiler_options=QUICK)
+    flights = jax.tree.map(lambda leaf: leaf[None], lesson(controller, built, 0.1, np.random.default_rng(0)))
     begun = Policy.random(*controller.weights, seed=0)
-    leaves, shape = jax.tree.flatten((begun.vehicles, begun.load))
+    units = {name: getattr(begun, name) for name in ("vehicle_unit", "load_unit")}
 
-    def moved(way: list[np.ndarray], step: float) -> Policy:
-        there = jax.tree.unflatten(shape, [a + step * b for a, b in zip(leaves, way, strict=True)])
-        return dataclasses.replace(begun, vehicles=there[0], load=there[1])
+    def cost(policy: Policy) -> Array:
+        return mean_cost(controller, dataclasses.replace(policy, **units), flights)
 
-    slope = jax.tree.leaves((lambda it: (it.vehicles, it.load))(value(begun)[1]))
+    value = jax.jit(lambda it, way: jax.jvp(cost, (it,), (way,)), compiler_options=QUICK)
     rng, step = np.random.default_rng(3), 1e-5  # longer ones cross the kinks of some neurons
     for _ in range(3):
-        way = [rng.standard_normal(leaf.shape) for leaf in leaves]
-        along = sum(float(np.sum(np.asarray(a) * b)) for a, b in zip(slope, way, strict=True))
-        ahead, back = (float(value(moved(way, side * step))[0]) for side in (1, -1))
+        way = jax.tree.map(lambda leaf: jnp.asarray(rng.standard_normal(leaf.shape)), begun)
+        along = float(value(begun, way)[1])
+        ends = [jax.tree.map(lambda a, b, h=h: a + h * b, begun, way) for h in (-step, step)]
+        back, ahead = (float(value(it, way)[0]) for it in ends)
         assert (ahead - back) / (2 * step) == pytest.approx(along, rel=1e-4)
 
 
