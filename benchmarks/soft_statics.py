@@ -1,11 +1,12 @@
 """Soft fingers at rest: how meshes bend, how far rods are from them, and the search for tendon lengths.
 
-    python benchmarks/soft_statics.py [bending|rods|inverse]
+    python benchmarks/soft_statics.py [bending|rods|inverse|pins]
 
 `bending` prints the tip's way under a small force across over that of Timoshenko's beam, mesh by mesh, and
 how far the default finger, bent by its tendons, is from one of twice as many slices. `rods` compares
 fingertips of rods with those of elements over 28 pairs of tendon lengths. `inverse` brings 200 fingertips to
 places drawn by chance among those that can be reached, and times an approach and a grasp of four fingers.
+`pins` compares fingers that three springs hold with fingers that are glued on.
 """
 
 from __future__ import annotations
@@ -114,9 +115,18 @@ def inverse() -> None:
             print(f"{cost}, target {words}: {spent:.2f} s of processor time, {int(found.steps)} steps")
 
 
+def pins() -> None:
+    """How far fingertips are from those of glued fingers when three springs hold each base (eq. 14)."""
+    lengths = np.array([[0.18, 0.18], [0.162, 0.19], [0.14, 0.19], [0.12, 0.19]])
+    glued, pinned = (soft.Gripper.build(FingerDesign(mount=mount)) for mount in ("clamp", "pins"))
+    away = np.linalg.norm(soft.fingertips(pinned, lengths) - soft.fingertips(glued, lengths), axis=1)
+    for pair, off in zip(lengths, away, strict=True):
+        print(f"tendons of {pair[0]:g} and {pair[1]:g} m: pinned {1e3 * off:.1f} mm from glued")
+
+
 def main() -> None:
     """Print what is asked for, or everything."""
-    known = {"bending": bending, "rods": compare_rods, "inverse": inverse}
+    known = {"bending": bending, "rods": compare_rods, "inverse": inverse, "pins": pins}
     for name in sys.argv[1:] or known:
         known[name]()
 

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from skyrig.errors import InputError
 from skyrig.rigs import Bodies
 from skyrig.rigs.gripper import GripperState, SoftGripper
 from skyrig.rigs.gripper.contact import RigidPose, on_solid
@@ -191,6 +192,11 @@ def test_distances_from_solids() -> None:
     assert float(distance(GraspedSolid.of(CAN), jnp.array([[0.05, 0.0, 0.0]]))[0][0]) == pytest.approx(
         0.02, abs=1e-9
     )
+
+
+def test_pinned_fingers_do_not_fly() -> None:
+    with pytest.raises(InputError, match="fingers fly glued on"):
+        SoftGripper.build(VEHICLE, OBJECT, FingerDesign(mount="pins"))
 
 
 def test_quaternions_of_any_turn() -> None:

@@ -14,6 +14,7 @@ from jaxtyping import Array
 from skyrig import checks
 from skyrig.algebra import as_jax, rotation_matrix
 from skyrig.constants import GRAVITY
+from skyrig.errors import InputError
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.cables import passed
 from skyrig.rigs.equilibrium import Trim, checked_pose
@@ -73,6 +74,8 @@ class SoftGripper(GripperDynamics):
             gravity: m/s^2, downwards.
         """
         design = FingerDesign() if design is None else design
+        if design.mount != "clamp":
+            raise InputError(f"fingers fly glued on, with mount 'clamp', not '{design.mount}'.")
         ring = Gripper.build(design, fingers, radius, drop, shortest, longest)
         mass = passed(checks.positive, "payload.mass", payload.mass)
         if payload.inertia is None:
