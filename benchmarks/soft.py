@@ -3,9 +3,9 @@
     python benchmarks/soft.py [elements|rod|batch]
 
 `elements` and `rod` fly `soft-grasp` for 11 s at steps of 10 ms, twice: the first flight compiles. They print
-simulated over processor time of the second, how hard the fingers press, how far the can is from its last place
-in the hand in the last 5 s, in which everything is held still, and how far the middle of its swing moves. `batch` steps rods and elements side by side, open loop,
-closing on the can.
+simulated over processor time of the second, how hard the fingers press, how far the can is from its last
+place in the hand in the last 5 s, in which everything is held still, and how far the middle of its swing
+moves. `batch` steps rods and elements side by side, open loop, closing on the can.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from skyrig.flight.frames import of_rows
 from skyrig.flight.meshes import payload as payload_mesh
 from skyrig.flight.meshes import strip
 from skyrig.flight.sequence_plot import moments, sequence
-from skyrig.vehicles import Hull
+from skyrig.vehicles import Polyhedron
 
 
 def turns(count: int) -> np.ndarray:
@@ -119,7 +119,7 @@ def test_a_hull_of_any_points_is_grasped_lifted_and_drawn(tmp_path: Path) -> Non
     late = flown.times > flown.times[-1] - 0.5
     assert np.asarray(flown.signals["object.held"])[late].all() and flown.payload.position[-1, 2] > 0.35
     again = Flight.load(flown.save(tmp_path / "pot")).rig.payload
-    assert again is not None and isinstance(again.shape, Hull)
+    assert again is not None and isinstance(again.shape, Polyhedron)
     seen = payload_mesh(again.shape)
     corners = seen.vertices[seen.faces]
     assert np.linalg.det(corners).sum() / 6 == pytest.approx(ConvexHull(POT).volume, rel=2e-3)

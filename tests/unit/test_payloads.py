@@ -9,7 +9,7 @@ import pytest
 
 from skyrig.errors import InputError
 from skyrig.files import read_bundled
-from skyrig.vehicles import Box, Hull, Payload, Prism, payload, payload_names
+from skyrig.vehicles import Box, Payload, Polyhedron, Prism, payload, payload_names
 
 
 @pytest.fixture(params=payload_names())
@@ -178,7 +178,7 @@ def test_a_hull_of_a_boxs_corners_is_that_box_wherever_it_was_drawn() -> None:
     load = Payload.from_dict(
         {"name": "crate", "mass": 2.0, "shape": {"kind": "hull", "points": points.tolist()}}
     )
-    assert isinstance(load.shape, Hull) and load.inertia is not None
+    assert isinstance(load.shape, Polyhedron) and load.inertia is not None
     np.testing.assert_allclose(load.inertia, box.inertia(2.0), atol=1e-12)
     np.testing.assert_allclose(np.sort(load.shape.corners, axis=0), np.sort(box.corners, axis=0), atol=1e-12)
     assert len(load.shape.edges) == 12 and len(load.shape.outline) == 4

@@ -12,7 +12,7 @@ import numpy as np
 from skyrig import checks, files
 from skyrig.checks import Numbers
 from skyrig.errors import InputError
-from skyrig.vehicles.shapes import Ball, Box, Cylinder, Hull, Shape, shape_from_dict
+from skyrig.vehicles.shapes import Ball, Box, Cylinder, Polyhedron, Shape, shape_from_dict
 
 FOLDER = "payloads"
 
@@ -54,7 +54,7 @@ class Payload:
         at = where or f"payload '{self.name}'"
         for name, value in _checked(vars(self), at).items():
             object.__setattr__(self, name, value)
-        if self.inertia is None and isinstance(self.shape, Box | Cylinder | Hull):
+        if self.inertia is None and isinstance(self.shape, Box | Cylinder | Polyhedron):
             object.__setattr__(self, "inertia", checks.read_only(self.shape.inertia(self.mass)))
         if (self.inertia is None) != isinstance(self.shape, Ball):
             raise InputError(

@@ -105,7 +105,7 @@ class Cylinder(Prism):
 
 
 @dataclass(frozen=True, eq=False)
-class Hull:
+class Polyhedron:
     """The convex hull of points, moved so that the middle of its volume is the payload's origin.
 
     Attributes:
@@ -176,7 +176,7 @@ def _moments(triangles: Numbers) -> tuple[float, Numbers, Numbers]:
     return float(each.sum()), each @ sums / 4, square / 20
 
 
-Shape = Ball | Box | Prism | Hull
+Shape = Ball | Box | Prism | Polyhedron
 """What a payload may look like; `kind` tells which. A cylinder is a prism."""
 
 SIDES = 24
@@ -207,7 +207,7 @@ def shape_from_dict(values: object, where: str) -> Shape:
     if kind == "hull":
         points = checks.numbers(f"{where}: points", given["points"], (None, 3))
         try:
-            return Hull(points)
+            return Polyhedron(points)
         except InputError as error:
             raise InputError(f"{where}: {error}") from error
     outline = checks.numbers(f"{where}: outline", given["outline"], (None, 2))
