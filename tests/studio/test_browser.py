@@ -163,6 +163,7 @@ def test_pushes_of_fingers_are_seen_when_they_are_asked_for(
     it.redraw()
     before = violet(it.page.screenshot(clip=scene))
     it.tick("Forces")
+    after = before
     for _ in range(50):
         it.redraw()
         after = violet(it.page.screenshot(clip=scene))
