@@ -123,8 +123,11 @@ BOX = {
 STILL = {"world.wind": {"velocity": [0.0, 0.0, 0.0]}, "world.turbulence": {"speed": 1e-3, "height": 6.0}}
 WASHES: dict[str, tuple[str, dict[str, Any]]] = {
     "3": ("takeoff-circle-land", {"rig.payload": BOX, "rig.cables.length": 1.0}),
-    "6": ("six-hummingbirds-lift", {"controller": {}}),
+    "4": ("takeoff-circle-land", _boxed(4)),
+    "6": ("takeoff-circle-land", _boxed(6)),
+    "ring": ("six-hummingbirds-lift", {"controller": {}}),
 }
+"""By number of Dragonflies, each with some 0.1 kg of a box; and the ring of six Hummingbirds."""
 
 
 def wash(rigs: list[str], seeds: int) -> None:
@@ -252,7 +255,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--rigs", nargs="*")
     given = parser.parse_args()
-    STUDIES[given.study](given.rigs or [*RIGS, "links"], given.seeds)
+    STUDIES[given.study](given.rigs or [*RIGS, "ring", "links"], given.seeds)
 
 
 if __name__ == "__main__":

@@ -144,6 +144,7 @@ def test_everything_a_scenario_may_name_is_listed(
     monkeypatch.setenv("COLUMNS", "200")
     code, out, err = run(capfd, "list", what)
     assert (code, err) == (0, "") and all(word in out for word in words)
+    assert "NODEFAULT" not in out
 
 
 def test_every_gain_and_every_parameter_has_a_meaning() -> None:

@@ -208,12 +208,14 @@ def _fields(table: Any, kind: Any) -> None:
 
 def described(kind: Any) -> Iterator[tuple[str, str, str]]:
     """Name, default (or 'required') and description of every field of a struct of the schema."""
+    from msgspec import NODEFAULT
     from msgspec import inspect as schema
 
     struct: Any = schema.type_info(kind)
     for field in struct.fields:
         text = (getattr(field.type, "extra_json_schema", None) or {}).get("description", "")
-        yield field.encode_name, "required" if field.required else _usual(field.default), text
+        usual = field.default if field.default_factory is NODEFAULT else field.default_factory()
+        yield field.encode_name, "required" if field.required else _usual(usual), text
 
 
 def _usual(default: object) -> str:
