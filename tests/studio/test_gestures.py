@@ -38,8 +38,13 @@ def leave_fields(it: Watched) -> None:
 def looking_from(it: Watched) -> tuple[dict[str, str], str]:
     """What a link says of what the page shows, and the link."""
     it.tab("Flights")
-    it.press("Copy link")
-    link = it.page.locator('[data-readout="copy"]').input_value()
+    box = it.page.locator('[data-readout="copy"]')
+    # a link that stood there before is not read: something else stands there in between
+    for button, is_link in (("Copy scenario", "false"), ("Copy link", "true")):
+        it.press(button)
+        shown = "document.querySelector('[data-readout=copy]')?.value ?? ''"
+        it.page.wait_for_function(f"() => ({shown}) && ({shown}).startsWith('http') === {is_link}")
+    link = box.input_value()
     return {name: values[-1] for name, values in parse_qs(urlsplit(link).query).items()}, link
 
 

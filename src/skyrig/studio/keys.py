@@ -44,7 +44,8 @@ class Keys:
             view = session.view()
             if view is None:
                 raise InputError("There is nothing to look at yet.")
-            at = float(view.frame.times[0]) + seconds
+            # from where one looks, not from the frame kept there: back and on again comes to the same moment
+            at = float(view.frame.times[0] if session.cursor is None else session.cursor) + seconds
             if session.recorded is None and at > view.span[1] + 1e-9:
                 session.step()
             else:
