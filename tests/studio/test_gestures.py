@@ -84,6 +84,8 @@ def test_a_link_opens_the_same_in_a_new_page(hovering: Watched, open_page: Any, 
     it = hovering
     it.page.get_by_text("Choose plots").click()
     it.page.get_by_text("Leave out", exact=True).wait_for()
+    it.press("The usual plots")
+    it.page.locator(".uplot", has_text="Vehicle 1").wait_for(state="detached")
     it.pick("Plot", "Vehicle 1, attitude")
     it.tab("View")
     it.tick("Forces")
