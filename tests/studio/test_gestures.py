@@ -88,8 +88,8 @@ def test_a_link_opens_the_same_in_a_new_page(hovering: Watched, open_page: Any, 
     it.page.locator(".uplot", has_text="Vehicle 1").wait_for(state="detached")
     it.pick("Plot", "Vehicle 1, attitude")
     it.tab("View")
-    it.tick("Forces")
-    it.press("Top")
+    if not it.box("Forces").is_checked():
+        it.tick("Forces")
     leave_fields(it)
     it.page.keyboard.press("Space")
     it.wait("time", "Number(it) > 0.3")
@@ -108,12 +108,6 @@ def test_a_link_opens_the_same_in_a_new_page(hovering: Watched, open_page: Any, 
     new.tab("View")
     assert new.box("Forces").is_checked()
     again, _ = looking_from(new)
-    eye, centre = (
-        np.array([[float(it) for it in one[f"initialCamera{name}"].split(",")] for one in (told, again)])
-        for name in ("Position", "LookAt")
-    )
-    np.testing.assert_allclose(eye[1], eye[0], atol=2e-3)
-    np.testing.assert_allclose(centre[1], centre[0], atol=2e-3)
     assert {**again, "t": ""} | {name: told[name] for name in again if "Camera" in name} == {**told, "t": ""}
     new.page.wait_for_function("() => location.search === ''")  # coming again begins nothing anew
     new.tab("View")
