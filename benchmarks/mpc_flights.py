@@ -155,14 +155,28 @@ def failing() -> None:
         "cable cut at 3 s, box",
         skyrig.load("six-dragonflies-box-cut").with_overrides(PLANNED | {"duration": 8.0}),
     )
-    ring = _ring(6, "rigid").with_overrides({"duration": 6.0, "start": {}})
+    ring = _ring(6, "rigid").with_overrides({"duration": 10.0, "start": {}})
     dead = {"type": "thrust-loss", "vehicle": 2, "factor": 0.0, "time": 1.0}
     cut = {"type": "cut", "cable": 2, "time": 1.1}
     show(
         "rotors stop at 1 s, its cable let go 0.1 s later, ring",
         ring.with_overrides({"happenings": [dead, cut]}),
     )
-    show("rotors stop at 1 s, it hangs from the load, ring", ring.with_overrides({"happenings": [dead]}))
+    hanging = ring.with_overrides({"happenings": [dead]})
+    show("rotors stop at 1 s, it hangs from the load, ring, default weights", hanging)
+    level = {"controller.gains.load_attitude": 1000.0, "controller.gains.load_rate": 40.0}
+    held = show(
+        "the same, attitude and rate of the load count ten times as much", hanging.with_overrides(level)
+    )
+    tilt = 2 * np.linalg.norm(np.asarray(held.payload.attitude)[:, 1:3], axis=1)
+    late = np.rad2deg(tilt[np.asarray(held.times) > 4.0].max())
+    print(f"from 4 s on: {1e3 * farthest(held, 4.0):.0f} mm and {late:.1f} degrees off at most")
+
+
+def farthest(flight: Any, since: float) -> float:
+    """How far a ring is from where it should hover, from then on (m)."""
+    late = np.asarray(flight.times) > since
+    return float(np.linalg.norm(np.asarray(flight.payload.position)[late] - [0.0, 0.0, 2.0], axis=1).max())
 
 
 def _ring(count: int, kind: str) -> skyrig.Scenario:
@@ -186,7 +200,10 @@ def _ring(count: int, kind: str) -> skyrig.Scenario:
             },
             "reference": {"type": "hover", "start": [0.0, 0.0, 2.0]},
             "start": {"payload": {"position": [0.3, -0.2, 1.8]}} | ({"lean": lean} if count > 1 else {}),
-            "controller.gains": {"lean": lean if count > 1 else 0.0},
+            "controller.gains": {
+                "lean": lean if count > 1 else 0.0,
+                "brake": 0.2 if kind == "rigid" else 0.0,
+            },
             "duration": 4.0,
         }
     )
@@ -197,7 +214,8 @@ def teams(counts: tuple[int, ...], kinds: tuple[str, ...]) -> None:
     print(HEAD)
     for kind in kinds:
         for count in counts:
-            show(f"{count}, {kind}", _ring(count, kind))
+            flight = show(f"{count}, {kind}", _ring(count, kind))
+            print(f"in the last second: {1e3 * farthest(flight, flight.times[-1] - 1.0):.0f} mm at most")
 
 
 def gate() -> None:

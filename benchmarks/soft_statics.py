@@ -1,11 +1,12 @@
 """Soft fingers at rest: how meshes bend, how far rods are from them, and the search for tendon lengths.
 
-    python benchmarks/soft_statics.py [bending|rods|inverse]
+    python benchmarks/soft_statics.py [bending|rods|inverse|pins]
 
 `bending` prints the tip's way under a small force across over that of Timoshenko's beam, mesh by mesh, and
 how far the default finger, bent by its tendons, is from one of twice as many slices. `rods` compares
 fingertips of rods with those of elements over 28 pairs of tendon lengths. `inverse` brings 200 fingertips to
 places drawn by chance among those that can be reached, and times an approach and a grasp of four fingers.
+`pins` compares fingers that three springs hold with fingers that are glued on.
 """
 
 from __future__ import annotations
@@ -70,25 +71,27 @@ def bending() -> None:
 
 
 def compare_rods() -> None:
-    """Fingertips of rods next to those of elements."""
+    """Fingertips of rods next to those of the default elements."""
     steps = np.linspace(0.12, 0.19, 8)
     pulls = np.array([pair for pair in itertools.product(steps, steps) if pair[0] < pair[1]])
-    design = FingerDesign(slices=6)
-    finger = soft.finger(design)
     tendons = jnp.repeat(jnp.asarray(pulls), 2, axis=1)
-    found = jax.jit(equilibrium)(finger, tendons, jnp.repeat(DOWN, len(pulls), 0))
-    ends = np.asarray(tips(finger, found.blocks))
-    it = rods.rod(finger)
-    frames = jnp.broadcast_to(jnp.eye(3)[:, :, None], (3, 3, len(pulls)))
-    start = rods.straight(it, jnp.zeros((3, len(pulls))), frames, finger.slices)
-    settled = rods.settled(it, start, tendons.T, DOWN[0].reshape(3, 1, 1), 3.0)
-    off = np.linalg.norm(np.asarray(settled.place[:, -1]).T - ends, axis=1)
-    share = off / np.linalg.norm(ends - [0.0, 0.0, design.length], axis=1)
-    within = (share <= 0.05).sum()
-    print(
-        f"{len(pulls)} pairs: {1e3 * off.max():.1f} mm apart at most, {1e3 * np.median(off):.1f} mm in the "
-        f"middle; over the way gone {share.max():.3f} at most, {within} of {len(pulls)} within 0.05"
-    )
+    for young in (2e4, 2e5):
+        finger = soft.finger(FingerDesign(young=young))
+        found = jax.jit(equilibrium)(finger, tendons, jnp.repeat(DOWN, len(pulls), 0))
+        ends = np.asarray(tips(finger, found.blocks))
+        way = np.linalg.norm(ends - [0.0, 0.0, FingerDesign.length], axis=1)
+        for slices in (6, 8):
+            it = rods.rod(soft.finger(FingerDesign(young=young, slices=slices)))
+            frames = jnp.broadcast_to(jnp.eye(3)[:, :, None], (3, 3, len(pulls)))
+            start = rods.straight(it, jnp.zeros((3, len(pulls))), frames, slices)
+            settled = rods.settled(it, start, tendons.T, DOWN[0].reshape(3, 1, 1), 3.0)
+            off = np.linalg.norm(np.asarray(settled.place[:, -1]).T - ends, axis=1)
+            within = (off <= 0.05 * way).sum()
+            print(
+                f"{young:g} Pa, {slices} segments, {len(pulls)} pairs: {1e3 * off.max():.1f} mm apart at "
+                f"most, {1e3 * np.median(off):.1f} mm in the middle; over the way gone "
+                f"{(off / way).max():.3f} at most, {within} within 0.05"
+            )
 
 
 def inverse() -> None:
@@ -112,9 +115,18 @@ def inverse() -> None:
             print(f"{cost}, target {words}: {spent:.2f} s of processor time, {int(found.steps)} steps")
 
 
+def pins() -> None:
+    """How far fingertips are from those of glued fingers when three springs hold each base (eq. 14)."""
+    lengths = np.array([[0.18, 0.18], [0.162, 0.19], [0.14, 0.19], [0.12, 0.19]])
+    glued, pinned = (soft.Gripper.build(FingerDesign(mount=mount)) for mount in ("clamp", "pins"))
+    away = np.linalg.norm(soft.fingertips(pinned, lengths) - soft.fingertips(glued, lengths), axis=1)
+    for pair, off in zip(lengths, away, strict=True):
+        print(f"tendons of {pair[0]:g} and {pair[1]:g} m: pinned {1e3 * off:.1f} mm from glued")
+
+
 def main() -> None:
     """Print what is asked for, or everything."""
-    known = {"bending": bending, "rods": compare_rods, "inverse": inverse}
+    known = {"bending": bending, "rods": compare_rods, "inverse": inverse, "pins": pins}
     for name in sys.argv[1:] or known:
         known[name]()
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
@@ -54,6 +55,8 @@ FULL, MORE = 1.8, 0.4
 what it compiled."""
 KEPT = 1000
 """Programs kept for the next run, the newest."""
+AGAIN: list[str] = []
+"""Tests that were tried twice."""
 base = [0.0]
 
 
@@ -94,19 +97,44 @@ def held() -> float:
     return pages * resource.getpagesize() / 2**30
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    """Try what needs a browser twice: on a machine with much to do, it may not paint in time.
+
+    What passes only then is named at the end.
+    """
+    if item.get_closest_marker("browser") is None:
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    if any(it.failed for it in reports):
+        item._initrequest()
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        AGAIN.append(item.nodeid)
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
 def pytest_sessionfinish(session):
-    """Let a worker tell how much memory it took at most."""
+    """Let a worker tell how much memory it took at most, and what it tried twice."""
     told = getattr(session.config, "workeroutput", None)
     if told is not None:
+        told["again"] = AGAIN
         told["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def pytest_testnodedown(node, error):
     """Keep what workers told."""
-    MEMORY.append(getattr(node, "workeroutput", {}).get("memory", 0))
+    told = getattr(node, "workeroutput", {})
+    MEMORY.append(told.get("memory", 0))
+    AGAIN.extend(told.get("again", []))
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Say how large the largest worker was."""
+    """Say what was tried twice, and how large the largest worker was."""
+    for name in AGAIN:
+        terminalreporter.write_line(f"Tried twice: {name}")
     if MEMORY:
         terminalreporter.write_line(f"Largest worker: {max(MEMORY) / 2**20:.2f} GiB.")

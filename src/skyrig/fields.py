@@ -64,9 +64,9 @@ class PayloadSpec(SpecPart, frozen=True, kw_only=True):
     mass: Annotated[float | None, unit("kg", "Mass; a changed payload's inertia goes with it")] = None
     inertia: Annotated[
         list[Any] | None,
-        unit("kg m^2", "Diagonal or 3x3 inertia; of a uniform box or cylinder if left out"),
+        unit("kg m^2", "Diagonal or 3x3 inertia; of a uniform box, cylinder or hull if left out"),
     ] = None
-    shape: Annotated[dict[str, Any] | None, unit("m", "{kind: point|box|cylinder|prism, ...}")] = None
+    shape: Annotated[dict[str, Any] | None, unit("m", "{kind: point|box|cylinder|prism|hull, ...}")] = None
     attachments: Annotated[dict[str, Any] | None, unit("m", "Named sets of points")] = None
     source: Annotated[str | None, unit("", "Where the numbers come from")] = None
     notes: Annotated[str | None, unit("", "What a reader should know")] = None

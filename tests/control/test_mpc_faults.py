@@ -1,6 +1,7 @@
 """Vehicles whose rotors stop and cables that are lost, under a team that plans."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -69,24 +70,58 @@ def test_others_pull_what_a_lost_vehicle_pulled_and_what_hangs_there(ballast: fl
     assert np.allclose(same.tension, SHARE) and np.allclose(same.effort, wanted.effort)
 
 
+def ring(**changes: Any) -> skyrig.Scenario:
+    """Six vehicles round Auto-Multilift's load, in hover."""
+    points = RING.T.tolist()
+    rig = {
+        "mechanism": "cables",
+        "vehicles": {"type": "multilift", "count": COUNT},
+        "payload": {"type": "multilift-ring", "attachments": {"ring": points}},
+        "cables": {"length": LENGTH, "attachments": points},
+    }
+    reference = {"type": "hover", "start": [0.0, 0.0, 2.0]}
+    return skyrig.load("six-multilift-figure-8").with_overrides(
+        {"rig": rig, "reference": reference} | changes
+    )
+
+
 @pytest.mark.slow
 def test_six_hold_their_load_when_the_rotors_of_one_stop_and_its_cable_is_let_go() -> None:
-    points = RING.T.tolist()
-    changes = {
-        "rig": {
-            "mechanism": "cables",
-            "vehicles": {"type": "multilift", "count": COUNT},
-            "payload": {"type": "multilift-ring", "attachments": {"ring": points}},
-            "cables": {"length": LENGTH, "attachments": points},
-        },
-        "reference": {"type": "hover", "start": [0.0, 0.0, 2.0]},
-        "happenings": [
-            {"type": "thrust-loss", "vehicle": 2, "factor": 0.0, "time": 0.5},
-            {"type": "cut", "cable": 2, "time": 0.6},
-        ],
-        "duration": 3.0,
-    }
-    flight = skyrig.fly(skyrig.load("six-multilift-figure-8").with_overrides(changes))
+    happenings = [
+        {"type": "thrust-loss", "vehicle": 2, "factor": 0.0, "time": 0.5},
+        {"type": "cut", "cable": 2, "time": 0.6},
+    ]
+    flight = skyrig.fly(ring(happenings=happenings, duration=3.0))
     carrying = flight.signals["carrying"].values
     assert carrying[0].all() and (carrying[-1] == (np.arange(COUNT) != 2)).all()
     assert flight.metrics["tracking"]["whole"]["position_peak"] < 0.03
+
+
+@pytest.mark.slow
+def test_six_hold_their_load_though_a_vehicle_whose_rotors_stop_hangs_from_it() -> None:
+    """It falls on its cable and tilts the load; the others level it again, and carry its weight with it."""
+    gains = {"load_attitude": 1000.0, "load_rate": 40.0, "brake": 0.2}
+    dead = {"type": "thrust-loss", "vehicle": 2, "factor": 0.0, "time": 0.2}
+    changes: dict[str, Any] = {f"controller.gains.{name}": value for name, value in gains.items()}
+    flight = skyrig.fly(ring(happenings=[dead], duration=5.0, **changes))
+    assert (flight.signals["carrying"].values[-1] == (np.arange(COUNT) != 2)).all()
+    late = np.asarray(flight.times) > 4.0
+    away = np.linalg.norm(np.asarray(flight.payload.position)[late] - [0.0, 0.0, 2.0], axis=1)
+    tilt = 2 * np.linalg.norm(np.asarray(flight.payload.attitude)[late, 1:3], axis=1)
+    assert away.max() < 0.5 and np.rad2deg(tilt.max()) < 5.0
+    hung = np.asarray(flight.cables.tension)[late, 2]
+    assert hung.min() > 0.5 * GRAVITY and hung.mean() == pytest.approx(GRAVITY, rel=0.1), "its weight, 1 kg"
+
+
+@pytest.mark.slow
+def test_a_ring_that_swings_comes_to_rest_where_its_vehicles_brake_it() -> None:
+    start = {"payload": {"position": [0.3, -0.2, 1.8]}}
+    well = {"type": "thrust-loss", "vehicle": 2, "factor": 1.0, "time": 0.2}  # so one program serves all
+    swings = []
+    for brake in (0.0, 0.2):
+        changes: dict[str, Any] = {"controller.gains.brake": brake}
+        flight = skyrig.fly(ring(start=start, duration=5.0, happenings=[well], **changes))
+        last = np.asarray(flight.times) > 4.0
+        off = np.asarray(flight.payload.position)[last] - [0.0, 0.0, 2.0]
+        swings.append(np.linalg.norm(off, axis=1).max())
+    assert swings[0] > 0.15 and swings[1] < 0.03

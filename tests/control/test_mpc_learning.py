@@ -1,5 +1,7 @@
 """Learning the weights of plans: derivatives of plans and flights, and networks that fly."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,7 +16,7 @@ from skyrig.control.mpc.sensitivity import SensitivityStep, gradient, propagated
 from skyrig.control.mpc.small import inverse, largest_singular_value
 from skyrig.control.mpc.solver import Plan, solve
 from skyrig.errors import InputError
-from skyrig.runs.learning import learn_weights, planner, with_policy
+from skyrig.runs.learning import QUICK, learn_weights, lesson, mean_cost, planner, with_policy
 
 STEPS = 6
 
@@ -152,6 +154,33 @@ def test_propagated_sensitivities_are_those_of_reverse_mode_but_for_what_they_le
     assert np.allclose(found[1], whole[1], rtol=1e-9, atol=1e-12), "the load hears of everybody"
     exact = np.allclose(found[0], whole[0], rtol=1e-9, atol=1e-12)
     assert exact == (count == 1 or felt == 0.0)
+
+
+@pytest.mark.slow
+def test_a_flight_of_a_team_has_the_derivative_that_differences_find() -> None:
+    """By the networks' parameters, through bodies, cables, messages and plans that have converged.
+
+    Forwards, which compiles in half the time; one plan's derivatives are the same both ways, see above.
+    """
+    gains = {"sweeps": 1, "turns": 20, "horizon": 5}
+    changes = {"controller": {"name": "mpc-distributed", "gains": gains}, "loop.control_rate": 50}
+    built = skyrig.load("three-dragonflies-circle").with_overrides(changes).build()
+    controller = planner(built)
+    flights = jax.tree.map(lambda leaf: leaf[None], lesson(controller, built, 0.1, np.random.default_rng(0)))
+    begun = Policy.random(*controller.weights, seed=0)
+    units = {name: getattr(begun, name) for name in ("vehicle_unit", "load_unit")}
+
+    def cost(policy: Policy) -> Array:
+        return mean_cost(controller, dataclasses.replace(policy, **units), flights)
+
+    value = jax.jit(lambda it, way: jax.jvp(cost, (it,), (way,)), compiler_options=QUICK)
+    rng, step = np.random.default_rng(3), 1e-5  # longer ones cross the kinks of some neurons
+    for _ in range(3):
+        way = jax.tree.map(lambda leaf: jnp.asarray(rng.standard_normal(leaf.shape)), begun)
+        along = float(value(begun, way)[1])
+        ends = [jax.tree.map(lambda a, b, h=h: a + h * b, begun, way) for h in (-step, step)]
+        back, ahead = (float(value(it, way)[0]) for it in ends)
+        assert (ahead - back) / (2 * step) == pytest.approx(along, rel=1e-4)
 
 
 def test_only_planners_learn_and_networks_fly_their_own_team() -> None:

@@ -52,6 +52,12 @@ def watched(rig: Any, state: Any, effort: Effort, dt: Any, count: Any) -> tuple[
     return end.rig, log, kept
 
 
+# two hundred flights are dear enough for their program to be made faster than others of the tests
+flung = jax.jit(watched.__wrapped__, compiler_options={"xla_backend_optimization_level": 1})
+AT_ONCE = 20
+"""Flung about by one program."""
+
+
 def hung(segments: int, masses: tuple[float, ...] = (0.1, 0.5, 1.0, 5.0)) -> tuple[Any, Any]:
     """The report's single cable with each of its weights, let go unstretched; a batch."""
     rigs = [
@@ -150,8 +156,8 @@ def team(rng: Any, segments: int, count: int = 2, wild: float = 0.0, **cable: An
     return rig, eqx.tree_at(lambda it: it.motion.nodes.velocity, state, state.nodes.velocity + shake)
 
 
-def snapping(count: int) -> tuple[Any, Any]:
-    """A batch of folded cables flung about: k up to 1e6 N/m, node masses down to 1e-4 kg."""
+def snapping(count: int) -> list[tuple[Any, Any]]:
+    """Batches of folded cables flung about: k up to 1e6 N/m, node masses down to 1e-4 kg."""
     rng = np.random.default_rng(5)
     pairs = []
     for _ in range(count):
@@ -162,7 +168,10 @@ def snapping(count: int) -> tuple[Any, Any]:
             "node_mass": 10 ** rng.uniform(-4, -2),
         }
         pairs.append(team(rng, 6, wild=rng.uniform(0.1, 8), **stuff))
-    return stack([rig for rig, _ in pairs]), stack([state for _, state in pairs])
+    return [
+        (stack([rig for rig, _ in some]), stack([state for _, state in some]))
+        for some in (pairs[k : k + AT_ONCE] for k in range(0, count, AT_ONCE))
+    ]
 
 
 def unforced(rig: Any) -> Effort:
@@ -170,11 +179,17 @@ def unforced(rig: Any) -> Effort:
 
 
 @pytest.mark.parametrize("count", [20, pytest.param(200, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("dt", [1e-3, 2e-3, 4e-3])
-def test_folding_and_snapping_never_gain_energy(count: int, dt: float) -> None:
-    rigs, states = snapping(count)
+def test_folding_and_snapping_never_gain_energy(count: int) -> None:
+    batches = snapping(count)
+    for dt in (1e-3, 2e-3, 4e-3):
+        lost = np.concatenate([lost_by_flinging(*batch, dt) for batch in batches])
+        assert np.median(lost) > 0.05  # snapping does take energy
+
+
+def lost_by_flinging(rigs: Any, states: Any, dt: float) -> np.ndarray:
+    """Energy lost by each of a batch in 250 steps, as a share; none is ever gained."""
     before = energy(rigs, states)
-    end, _, (_, active, total) = watched(rigs, states, unforced(rigs), dt, np.zeros(250))
+    end, _, (_, active, total) = flung(rigs, states, unforced(rigs), dt, np.zeros(250))
     total = np.concatenate([np.asarray(before.total)[None], np.asarray(total)])
     scale = np.asarray(before.kinetic + before.stored)
     assert np.isfinite(total).all() and np.isfinite(np.asarray(end.nodes.position)).all()
@@ -183,7 +198,7 @@ def test_folding_and_snapping_never_gain_energy(count: int, dt: float) -> None:
     lowest = np.minimum.accumulate(total, axis=0)
     assert ((total - lowest) / scale).max() < 1e-3  # all it regains from any moment on
     assert ((total - total[0]) / scale).max() < 1e-5  # it never has more than at the start
-    assert np.median((total[0] - total[-1]) / scale) > 0.05  # and snapping does take energy
+    return (total[0] - total[-1]) / scale
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """A gripper in motion: momentum, energy, free fall, steps of any size, objects."""
 
+from itertools import product
 from types import SimpleNamespace
 
 import equinox as eqx
@@ -8,17 +9,19 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from skyrig.errors import InputError
 from skyrig.rigs import Bodies
 from skyrig.rigs.gripper import GripperState, SoftGripper
-from skyrig.rigs.gripper.contact import RigidPose
+from skyrig.rigs.gripper.contact import RigidPose, on_solid
 from skyrig.rigs.gripper.dynamics import as_quaternion, place_of, speed_of
 from skyrig.rigs.gripper.momentum import OutsidePush, momenta
-from skyrig.rigs.gripper.potential import GripperPlace, StepStart, potential
+from skyrig.rigs.gripper.potential import GripperPlace, StepStart, potential, slices
 from skyrig.rigs.gripper.solid import GraspedSolid, distance
 from skyrig.rigs.gripper.step import begun
 from skyrig.rigs.gripper.system import Change, matrix, moved, slope
 from skyrig.rigs.protocol import Loads
 from skyrig.soft import FingerDesign
+from skyrig.soft.shapes import slice_of
 from skyrig.vehicles.shapes import Ball, Box, Cylinder, Prism
 
 CAN = Cylinder(radius=0.03, height=0.08)
@@ -38,6 +41,17 @@ def start(rig: SoftGripper, object_at: tuple[float, float, float]) -> GripperSta
     return rig.placed({"vehicles": Bodies.still(places[0]), "payload": Bodies.still(places[1])})
 
 
+INSIDE = slice_of(SMALL.elements, SMALL.cells).at(np.array(list(product(np.linspace(-1, 1, 9), repeat=3))))
+"""Weights of a slice's nodes in points all over it."""
+
+
+def deepest(rig: SoftGripper, state: GripperState) -> jax.Array:
+    """How deep the fingers, inside and out, are in the object (m)."""
+    at = place_of(state)
+    points = jnp.einsum("ca,fsai->fsci", INSIDE, slices(rig, at))
+    return jnp.maximum(-on_solid(rig.solid, points, at.object).gap, 0.0).max()
+
+
 @eqx.filter_jit
 def flown(
     rig: SoftGripper,
@@ -47,17 +61,18 @@ def flown(
     dt: jax.Array,
     count: jax.Array,
 ):
-    """The state after `count` steps, its momenta and energies on the way, and whether a step failed."""
+    """The state after `count` steps; momenta, energies and `deepest` on the way; whether a step failed."""
     loads = Loads(thrust, jnp.zeros((3, 1)), {}, {"tendon": pairs})
     state = rig.prepare(state, loads, dt)
 
     def one(k: jax.Array, it: tuple) -> tuple:
         state, rows, failed = it
         state, bad = rig.step(state, lambda share, at: loads, dt)
-        row = jnp.concatenate([momenta(rig, place_of(state), speed_of(state)), rig.energy(state)[None]])
+        more = jnp.stack([rig.energy(state), deepest(rig, state)])
+        row = jnp.concatenate([momenta(rig, place_of(state), speed_of(state)), more])
         return state, rows.at[k].set(row), failed | bad
 
-    return jax.lax.fori_loop(0, count, one, (state, jnp.zeros((200, 7)), jnp.asarray(False)))
+    return jax.lax.fori_loop(0, count, one, (state, jnp.zeros((200, 8)), jnp.asarray(False)))
 
 
 STRAIGHT = jnp.full(8, 0.18)
@@ -89,8 +104,9 @@ def test_nothing_passes_through_a_finger_at_a_metre_a_second() -> None:
     state = start(rig, (0.0, 0.0, 0.87))
     way = jnp.array([[1.0], [1.0], [0.0]]) / jnp.sqrt(2.0)
     state = eqx.tree_at(lambda it: it.motion.payload.velocity, state, way)
-    end, _, failed = flown(rig, state, OFF, STRAIGHT, jnp.asarray(0.01), jnp.asarray(40))
+    end, rows, failed = flown(rig, state, OFF, STRAIGHT, jnp.asarray(0.01), jnp.asarray(40))
     assert not failed
+    assert 0.0 < float(rows[:40, 7].max()) < 5e-3  # of the finger's 25 mm
     apart = end.motion.payload.position[:, 0] - end.motion.vehicles.position[:, 0]
     assert float(apart @ way[:, 0]) < 0.15  # by itself it would have gone 0.4 m
     pushed = np.asarray(end.mode.push)
@@ -176,6 +192,11 @@ def test_distances_from_solids() -> None:
     assert float(distance(GraspedSolid.of(CAN), jnp.array([[0.05, 0.0, 0.0]]))[0][0]) == pytest.approx(
         0.02, abs=1e-9
     )
+
+
+def test_pinned_fingers_do_not_fly() -> None:
+    with pytest.raises(InputError, match="fingers fly glued on"):
+        SoftGripper.build(VEHICLE, OBJECT, FingerDesign(mount="pins"))
 
 
 def test_quaternions_of_any_turn() -> None:

@@ -1,16 +1,20 @@
 """The studio in a real browser: what a person sees and does. Numbers are read off the page itself."""
 
 import re
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from browser_page import ARTEFACTS, HOVER, Watched, opened
 from offline import plays_offline
+from PIL import Image
 
 from skyrig.flight import Flight
 from skyrig.runs import fly
 from skyrig.scenario import load
+from skyrig.studio.arrows import COLOURS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -128,6 +132,46 @@ def test_a_recorded_flight_scrubs_and_another_lies_over_it(
     it.field("Or a path", str(tmp_path / "nowhere"))
     it.press("Open")
     it.wait("message", "it.includes('cannot be read')")
+    assert it.complaints == []
+
+
+def violet(picture: bytes) -> int:
+    """How many pixels have nearly the colour of what fingers push with."""
+    seen = np.asarray(Image.open(BytesIO(picture)).convert("RGB"), dtype=float)
+    return int((np.abs(seen - COLOURS["push"]).max(2) < 30).sum())
+
+
+def test_pushes_of_fingers_are_seen_when_they_are_asked_for(
+    studio: str, open_page: Any, tmp_path: Path
+) -> None:
+    held = fly(load("soft-grasp").with_overrides({"rig.finger.elements": "rod"})).save(tmp_path / "held")
+    it = open_page(studio, device_scale_factor=1)
+    it.page.wait_for_selector('[data-readout="name"]', state="attached")
+    it.tab("Flights")
+    it.field("Or a path", str(held))
+    it.press("Open")
+    it.page.get_by_text("A recorded flight").first.wait_for(state="attached")
+    it.page.wait_for_function("() => Number(document.querySelector('[role=slider]').ariaValueMax) > 4")
+    slider = it.page.get_by_role("slider").first
+    slider.focus()
+    slider.press("End")
+    it.wait("time", "Number(it) > 4")
+    it.tab("View")
+    it.press("Front")
+    left, top, wide, high = it.scene()
+    scene = {"x": left, "y": top, "width": min(wide, 800), "height": high}
+    it.redraw()
+    before = violet(it.page.screenshot(clip=scene))
+    it.tick("Forces")
+    after = before
+    for _ in range(50):
+        it.redraw()
+        after = violet(it.page.screenshot(clip=scene))
+        if after > before + 10:
+            break
+    it.shoot("pushes")
+    assert after > before + 10
+    it.tick("Forces")
     assert it.complaints == []
 
 

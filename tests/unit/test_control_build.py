@@ -1,5 +1,8 @@
 """Controllers by name, gains by name, and what is said when either is wrong."""
 
+from dataclasses import fields
+
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -9,6 +12,7 @@ import skyrig
 from skyrig import InputError
 from skyrig.control import CONTROLLERS, build
 from skyrig.control.cables import Cables
+from skyrig.control.interface import Noise
 from skyrig.control.links import Links
 from skyrig.control.published import PublishedCables, PublishedLinks
 
@@ -26,6 +30,23 @@ def test_geometric_is_whatever_holds_the_payload():
     for rig, kinds in ((slung(3, 1.0), (Cables, PublishedCables)), (linked(), (Links, PublishedLinks))):
         for flavour, kind in zip(("full", "published"), kinds, strict=True):
             assert type(build("geometric", *rig, flavour=flavour)) is kind
+
+
+@pytest.mark.parametrize("name", ["cables", "links", "vehicle", "point-robot"])
+def test_noise_is_told_as_often_as_one_likes_and_changes_nothing_else(name):
+    rig, airframes = linked() if name == "links" else slung(3, 1.0)
+    noise = Noise.of(0.01, 0.05, 0.02, 0.1)
+    quiet = build(name, rig, airframes)
+    told = build(name, rig, airframes, noise=noise)
+    again = quiet.told_of_noise(noise)
+    assert eqx.tree_equal(told, again) and not eqx.tree_equal(told, quiet)
+    heard = {it.name for it in fields(quiet) if not same(getattr(quiet, it.name), getattr(told, it.name))}
+    assert heard <= {"sight", "load_sight", "margins", "slack"}
+    assert eqx.tree_equal(quiet.told_of_noise(Noise.of()), quiet)
+
+
+def same(one, other):
+    return bool(eqx.tree_equal(one, other))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from skyrig.errors import InputError
 from skyrig.files import read_bundled
-from skyrig.vehicles import Box, Payload, Prism, payload, payload_names
+from skyrig.vehicles import Box, Payload, Polyhedron, Prism, payload, payload_names
 
 
 @pytest.fixture(params=payload_names())
@@ -87,7 +87,10 @@ def test_documentation_tells_the_numbers_of_the_files(load: Payload) -> None:
 @pytest.mark.parametrize(
     "changes, sentence",
     [
-        ({"shape": {"kind": "sphere"}}, "shape: kind is 'sphere'; choose from: box, cylinder, point, prism."),
+        (
+            {"shape": {"kind": "sphere"}},
+            "shape: kind is 'sphere'; choose from: box, cylinder, hull, point, prism.",
+        ),
         ({"shape": {"kind": "box"}}, "shape: the field 'size' is missing."),
         ({"shape": {"kind": "box", "size": [1, 1, -1]}}, "shape: size must be above zero"),
         ({"shape": {"kind": "prism", "height": 1, "outline": [[0, 0]]}}, "at least three vertices"),
@@ -166,3 +169,22 @@ def test_it_travels_between_processes(load: Payload) -> None:
     copy = pickle.loads(pickle.dumps(load))
     np.testing.assert_array_equal(copy.shape.corners, load.shape.corners)
     assert list(copy.attachments) == list(load.attachments)
+
+
+def test_a_hull_of_a_boxs_corners_is_that_box_wherever_it_was_drawn() -> None:
+    box = Box(size=np.array([0.1, 0.2, 0.3]))
+    inside = np.zeros((3, 3))
+    points = np.concatenate([inside, box.corners]) + [5.0, -2.0, 1.0]
+    load = Payload.from_dict(
+        {"name": "crate", "mass": 2.0, "shape": {"kind": "hull", "points": points.tolist()}}
+    )
+    assert isinstance(load.shape, Polyhedron) and load.inertia is not None
+    np.testing.assert_allclose(load.inertia, box.inertia(2.0), atol=1e-12)
+    np.testing.assert_allclose(np.sort(load.shape.corners, axis=0), np.sort(box.corners, axis=0), atol=1e-12)
+    assert len(load.shape.edges) == 12 and len(load.shape.outline) == 4
+
+
+def test_points_in_a_plane_are_no_hull() -> None:
+    flat = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]
+    with pytest.raises(InputError, match="points must be four or more that do not lie in one plane"):
+        Payload.from_dict({"name": "sheet", "mass": 1.0, "shape": {"kind": "hull", "points": flat}})

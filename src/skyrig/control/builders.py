@@ -44,10 +44,6 @@ CROWDED_LEAN = 0.35
 """Outward lean of cables that share one attachment (rad), as in `skyrig.rigs.equilibrium`."""
 
 
-ACCELERATION, SPIN = 1.0, 3.0
-"""How wrong a controller's idea of accelerations is from tick to tick (m/s^2, rad/s^2)."""
-
-
 def cables(
     rig: OnCables, airframes: Sequence[Airframe], gains: Given, flavour: str, clock: Clock
 ) -> Controller:
@@ -90,19 +86,16 @@ def cables(
     }
     values = read_gains(gains, known, n)
     lean, drag = values.pop("lean"), values.pop("drag")
-    load_sight, sight = _sight(clock), _sight(clock)
-    margins = Margins.of(
-        values.pop("slack"), values.pop("cut"), load_sight, sight, rig.attachment, clock.noise
-    )
+    sharp = Filter.sharp()
     return Cables(
         **parts,
         payload_inverse_inertia=rig.payload_inverse_inertia,
         length=rig.length,
         **_thrusts(airframes),
         late=Late.of(clock),
-        sight=sight,
-        load_sight=load_sight,
-        margins=margins,
+        sight=sharp,
+        load_sight=sharp,
+        margins=Margins.least(values["slack"], values["cut"], n),
         available=as_jax(np.ones(n)),
         turnable=_turnable(rig),
         internal=spreading(np.asarray(rig.attachment), _load(rig), concrete(lean)),
@@ -138,7 +131,7 @@ def links(rig: Linked, airframes: Sequence[Airframe], gains: Given, flavour: str
         gravity=rig.gravity,
         **thrusts,
         late=Late.of(clock),
-        sight=_sight(clock),
+        sight=Filter.sharp(),
         rotors=rotors,
         drag=KnownDrag(values.pop("drag")),
         gains=PositionGains(**values),
@@ -172,7 +165,7 @@ def vehicle(
         gravity=rig.gravity,
         **_thrusts(airframes),
         late=Late.of(clock),
-        sight=_sight(clock),
+        sight=Filter.sharp(),
         load=values.pop("carry") * _weights(rig),
         drag=KnownDrag(values.pop("drag")),
         gains=PositionGains(**values),
@@ -268,10 +261,6 @@ def _climb(
     """Bandwidth of heights (rad/s), `slower` than roll and pitch would be without lag and delay."""
     _, tilt = _vehicle_defaults(rig, airframes, load, clock.prompt)
     return clock.height_bandwidth(float(tilt.min()) / slower)
-
-
-def _sight(clock: Clock, acceleration: float = ACCELERATION, spin: float = SPIN) -> Filter:
-    return Filter.of(clock.noise, clock.period, acceleration, spin)
 
 
 def _thrusts(airframes: Sequence[Airframe]) -> dict[str, Any]:

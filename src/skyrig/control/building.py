@@ -48,5 +48,6 @@ def build(
     if len(airframes) != rig.count:
         raise InputError(f"airframes must be one for each of {rig.count} vehicles, not {len(airframes)}.")
     period = float(checks.positive("period", period))
-    clock = Clock(period, float(checks.nonnegative("lag", lag)), delay, noise or Noise.of())
-    return known.maker(rig, airframes, gains, flavour, clock)
+    clock = Clock(period, float(checks.nonnegative("lag", lag)), delay)
+    made = known.maker(rig, airframes, gains, flavour, clock)
+    return made if noise is None else made.told_of_noise(noise)

@@ -61,6 +61,15 @@ class Margins(eqx.Module):
     """Standard deviation of a single measurement of the distance (m)."""
 
     @staticmethod
+    def least(slack: Any, cut: Any, count: int) -> Margins:
+        """Margins of `slack` and `cut` (m) of `count` cables whose lengths nothing blurs."""
+        one = np.ones(count)
+        zero, still = as_jax(0 * one), as_jax(STILL * one)
+        return Margins(
+            as_jax(slack * one), as_jax(cut * one), as_jax(slack / 2 * one), still, as_jax(one), zero, zero
+        )
+
+    @staticmethod
     def of(slack: Any, cut: Any, load: Filter, craft: Filter, attachment: Any, noise: Noise) -> Margins:
         """Margins of at least `slack` and `cut` (m), beyond what noise makes of the estimates.
 

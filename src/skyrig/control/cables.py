@@ -44,6 +44,7 @@ from skyrig.control.interface import (
     Command,
     Controller,
     Measurement,
+    Noise,
     Target,
     axes,
     concrete,
@@ -100,6 +101,10 @@ class CableGains(eqx.Module):
     """Bound of the integral part, linear (m/s^2)."""
     most_turn: Float[Array, " ..."] = axes(0)
     """Bound of the integral part, angular (rad/s^2)."""
+    slack: Float[Array, " ..."] = axes(0)
+    """Least margin of a cable that is believed slack (m)."""
+    cut: Float[Array, " ..."] = axes(0)
+    """Least margin of one that is believed cut (m)."""
 
 
 class CableMemory(eqx.Module):
@@ -179,6 +184,12 @@ class Cables(Controller):
         if plan is None:
             return self
         return dataclasses.replace(self, phases=Phases.of(plan, jax.tree.map(concrete, self)))
+
+    def told_of_noise(self, noise: Noise) -> Cables:
+        """The same, believing measurements, and what they say of cables, as far as noise lets them be."""
+        sight = Filter.of(noise, self.late.period)
+        margins = Margins.of(self.gains.slack, self.gains.cut, sight, sight, self.attachment, noise)
+        return dataclasses.replace(self, sight=sight, load_sight=sight, margins=margins)
 
     def in_air(self, laws: Sequence[Any]) -> Cables:
         """The same, told of drag."""

@@ -12,6 +12,7 @@ like a double integrator that is accelerated by the commands themselves.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import equinox as eqx
@@ -29,6 +30,8 @@ from skyrig.rigs.bodies import Bodies
 
 MANY = 1e3
 """Measurements after which none counts as early."""
+ACCELERATION, SPIN = 1.0, 3.0
+"""How wrong a controller's idea of accelerations is from tick to tick (m/s^2, rad/s^2)."""
 LEAST = 1e-9
 """Accelerations are never believed more exactly than this (m/s^2 or rad/s^2)."""
 ROUNDS = 2000
@@ -58,7 +61,13 @@ class Filter(eqx.Module):
     """The same of body rates (rad/s)."""
 
     @staticmethod
-    def of(noise: Noise, period: float, acceleration: float, spin: float) -> Filter:
+    @cache
+    def sharp() -> Filter:
+        """The filter that believes every measurement."""
+        return Filter.of(Noise.of(), 1.0)
+
+    @staticmethod
+    def of(noise: Noise, period: Any, acceleration: float = ACCELERATION, spin: float = SPIN) -> Filter:
         """The steady Kalman filter of bodies.
 
         Args:

@@ -11,7 +11,6 @@ from jaxtyping import Array
 from skyrig import checks
 from skyrig.algebra import as_jax
 from skyrig.arrays import is_jax, namespace
-from skyrig.control.interface import Noise
 from skyrig.errors import InputError
 from skyrig.vehicles import Airframe
 
@@ -91,7 +90,7 @@ def authority(levers: np.ndarray, room: np.ndarray, inertia: np.ndarray) -> np.n
 
 
 class Clock(NamedTuple):
-    """What makes a command act late, and what blurs the measurements it comes from."""
+    """What makes a command act late."""
 
     period: float
     """Between ticks (s)."""
@@ -99,8 +98,6 @@ class Clock(NamedTuple):
     """Time constant of the rotors (s)."""
     delay: int = 0
     """Control periods from a measurement to the tick at which the command it led to takes effect."""
-    noise: Noise = Noise.of()
-    """Of what is measured."""
 
     @property
     def lead(self) -> float:

@@ -138,6 +138,13 @@ class Controller(eqx.Module):
         """This controller, told of the drag that still air makes (elements); most take no notice."""
         return self
 
+    def told_of_noise(self, noise: Noise) -> Controller:
+        """This controller, told how blurred measurements are; those that do not filter take no notice.
+
+        Apart from building, so that thousands of flights that differ in noise share the rest.
+        """
+        return self
+
     def start(self, measurement: Measurement) -> Any:
         """The memory to begin with: a pytree, the same shapes as the call returns."""
         return None

@@ -27,6 +27,7 @@ from skyrig.control.interface import (
     Command,
     Controller,
     Measurement,
+    Noise,
     Target,
     axes,
     concrete,
@@ -101,6 +102,10 @@ class Links(Controller):
     gains: PositionGains = part()
     drag: KnownDrag = part()
     """Of the air, as far as it is known."""
+
+    def told_of_noise(self, noise: Noise) -> Links:
+        """The same, believing measurements as far as their noise lets them be believed."""
+        return dataclasses.replace(self, sight=Filter.of(noise, self.late.period))
 
     def in_air(self, laws: Sequence[Any]) -> Links:
         """The same, told of drag."""

@@ -12,6 +12,7 @@ are the measurements where there is none of these. The paper leaves the payload'
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -32,7 +33,6 @@ from skyrig.algebra import (
     upward_axis,
 )
 from skyrig.control.attitude import within_reach
-from skyrig.control.builders import ACCELERATION, SPIN
 from skyrig.control.cable_belief import Margins
 from skyrig.control.cable_geometry import spans
 from skyrig.control.estimate import Estimate, Filter, Late
@@ -42,6 +42,7 @@ from skyrig.control.interface import (
     Command,
     Controller,
     Measurement,
+    Noise,
     Target,
     axes,
     fitted,
@@ -55,6 +56,8 @@ from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.cables import OnCables
 from skyrig.vehicles import Airframe
 
+NEAR = 0.02
+"""A cable shorter than its length by this share of it pulls nothing, whatever noise there is."""
 LEARNT = 0.1
 """Share of `reach` up to which position errors are learnt from."""
 
@@ -121,6 +124,12 @@ class PointRobots(Controller):
     slack: Float[Array, "n ..."] = axes(1)
     """A cable so much shorter than its length pulls nothing (m)."""
     gains: PointRobotGains = part()
+
+    def told_of_noise(self, noise: Noise) -> PointRobots:
+        """The same, believing measurements as far as their noise lets them be believed."""
+        sight = Filter.of(noise, self.late.period)
+        margins = Margins.of(self.slack, self.slack, sight, sight, self.attachment, noise)
+        return dataclasses.replace(self, sight=sight, slack=margins.slack)
 
     def start(self, measurement: Measurement) -> PointRobotMemory:
         """Nothing learnt, nothing measured."""
@@ -246,8 +255,6 @@ def point_robot(
         "keep": Gain(1.8 * max(each.radius for each in airframes), zero=True),
         "reach": Gain(0.5),
     }
-    sight = Filter.of(clock.noise, clock.period, ACCELERATION, SPIN)
-    near = 0.02 * np.asarray(rig.length)
     return PointRobots(
         mass=rig.mass,
         inertia=rig.inertia,
@@ -260,8 +267,8 @@ def point_robot(
         thrust_min=as_jax(np.array([each.total_thrust_min for each in airframes])),
         thrust_max=as_jax(np.array([each.total_thrust_max for each in airframes])),
         late=Late.of(clock),
-        sight=sight,
-        slack=Margins.of(near, near, sight, sight, rig.attachment, clock.noise).slack,
+        sight=Filter.sharp(),
+        slack=as_jax(NEAR * np.asarray(rig.length)),
         gains=PointRobotGains(**read_gains(gains, known, rig.count)),
     )
 

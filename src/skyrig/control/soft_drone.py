@@ -148,7 +148,7 @@ def soft_drone(
         thrust_min=as_jax([each.total_thrust_min for each in airframes]),
         thrust_max=as_jax([each.total_thrust_max for each in airframes]),
         late=Late.of(clock),
-        sight=Filter.of(clock.noise, clock.period, 1.0, 3.0),
+        sight=Filter.sharp(),
         load=as_jax(np.zeros(1)),
         gains=PositionGains(**read_gains(gains, known, 1)),
     )

@@ -18,6 +18,7 @@ from skyrig.control.interface import (
     Command,
     Controller,
     Measurement,
+    Noise,
     Target,
     axes,
     concrete,
@@ -57,6 +58,10 @@ class Vehicles(Controller):
     gains: PositionGains = part()
     drag: KnownDrag | None = None
     """Of the air, as far as it is known; None where nobody asks for it."""
+
+    def told_of_noise(self, noise: Noise) -> Vehicles:
+        """The same, believing measurements as far as their noise lets them be believed."""
+        return dataclasses.replace(self, sight=Filter.of(noise, self.late.period))
 
     def in_air(self, laws: Sequence[Any]) -> Vehicles:
         """The same, told of drag."""

@@ -20,6 +20,7 @@ from skyrig.flight.rig import RigData
 from skyrig.rigs.layout import Tether
 from skyrig.tracks import Track
 from skyrig.vehicles import Airframe, Payload
+from skyrig.vehicles.shapes import FIELDS
 
 FORMAT = 2
 Name = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=40)]
@@ -32,7 +33,6 @@ _AIRFRAME = (
     *("name", "mass", "inertia", "rotor_positions", "spin", "thrust_coefficient", "torque_coefficient"),
     *("speed_max", "speed_min", "rotor_radius", "height", "rotor_axes", "thrust_shares"),
 )
-_SHAPE = ("kind", "radius", "size", "outline", "height")
 _EVENTS = ("time", "kind", "owner", "index", "value", "unit", "jump")
 
 
@@ -256,13 +256,8 @@ def _rig(head: Header, where: str) -> RigData:
 
 
 def _load(load: Payload) -> dict[str, Any]:
-    return _plain(load, ("name", "mass", "inertia")) | {"shape": _plain(load.shape, _shape_fields(load))}
-
-
-def _shape_fields(load: Payload) -> Sequence[str]:
-    """What a shape is made of; a cylinder's outline follows from its radius."""
-    both = hasattr(load.shape, "outline") and hasattr(load.shape, "radius")
-    return [name for name in _SHAPE if not (both and name == "outline")]
+    made_of = ("kind", *FIELDS[load.shape.kind])
+    return _plain(load, ("name", "mass", "inertia")) | {"shape": _plain(load.shape, made_of)}
 
 
 def _plain(thing: Any, names: Sequence[str]) -> dict[str, Any]:

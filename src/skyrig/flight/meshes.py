@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from skyrig.flight import colours
 from skyrig.vehicles import Airframe
-from skyrig.vehicles.shapes import Ball, Box, Shape
+from skyrig.vehicles.shapes import Ball, Box, Polyhedron, Shape
 
 Reals = npt.NDArray[np.float64]
 Colour = tuple[int, int, int]
@@ -116,6 +116,11 @@ def payload(shape: Shape, own: Colour = CARGO) -> Mesh:
     if isinstance(shape, Box):
         x, y, z = shape.size
         return merged([beam(np.array([-x / 2, 0, 0]), np.array([x / 2, 0, 0]), y, z)], own)
+    if isinstance(shape, Polyhedron):
+        flat = shape.points[shape.triangles].reshape(
+            -1, 3
+        )  # each face has corners of its own: none is smooth
+        return merged([(flat, np.arange(len(flat)).reshape(-1, 3))], own)
     return merged([extruded(shape.outline, shape.height)], own)
 
 
@@ -126,6 +131,8 @@ def edges(shape: Shape) -> Reals:
         ring = shape.radius * np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=1)
         rings = [ring, ring[:, [0, 2, 1]], ring[:, [2, 0, 1]]]
         return np.concatenate([np.stack([each[:-1], each[1:]], axis=1) for each in rings])
+    if isinstance(shape, Polyhedron):
+        return shape.points[shape.edges]
     if isinstance(shape, Box):
         x, y, z = shape.size / 2
         outline, height = np.array([[x, -y], [x, y], [-x, y], [-x, -y]]), 2 * z

@@ -87,6 +87,12 @@ def make_controller(built: Built, estimates: bool = False) -> control.Controller
 
 def named_controller(built: Built, estimates: bool = False) -> control.Controller:
     """The same, whoever the scenario says flew it."""
+    made = untold_controller(built, estimates)
+    return made.told_of_noise(stated_noise(built)) if noisy(built) else made
+
+
+def untold_controller(built: Built, estimates: bool = False) -> control.Controller:
+    """The same, for measurements that nothing blurs."""
     chosen, team, loop = built.controller, built.believed, built.scenario.spec.loop
     if chosen.sees == "estimate" and not estimates:
         raise InputError(
@@ -94,16 +100,20 @@ def named_controller(built: Built, estimates: bool = False) -> control.Controlle
             "skyrig.fly alone flies by estimates."
         )
     clock = {"period": 1 / loop.control_rate, "lag": loop.rotor_lag, "delay": loop.delay}
-    noise, gains = stated_noise(built), built.scenario.gains
+    gains = built.scenario.gains
     try:
-        made = control.build(
-            chosen.name, team.rig, team.airframes, gains, chosen.flavour, **clock, noise=noise
-        )
+        made = control.build(chosen.name, team.rig, team.airframes, gains, chosen.flavour, **clock)
         drags = [it.build(built.scenario.believed) for it in built.scenario.known_drag.values()]
         knowing = made.in_air(drags) if drags else made
         return knowing.planned(built.scenario.motions.plan)
     except InputError as error:
         raise InputError(f"{built.scenario.where}: controller.{error}") from None
+
+
+def noisy(built: Built) -> bool:
+    """Whether the controller's measurements are noisy."""
+    noise = built.noise
+    return any((noise.position, noise.velocity, noise.attitude, noise.rate))
 
 
 def stated_noise(built: Built) -> Noise:

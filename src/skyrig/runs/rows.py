@@ -19,7 +19,8 @@ from skyrig.control.actuators import Actuators
 from skyrig.control.known import OPEN_LOOP
 from skyrig.flight.rig import rig_data
 from skyrig.hulls import hull_size
-from skyrig.runs.flying import make_controller, outside_of
+from skyrig.runs import own
+from skyrig.runs.flying import noisy, outside_of, stated_noise, untold_controller
 from skyrig.scenario.build import Built, assembled, build_elements, make_start, make_teams
 from skyrig.scenario.scenario import Scenario
 from skyrig.scenario.spec import CutSpec, PokeSpec
@@ -60,12 +61,6 @@ class Row:
         return structure, shapes, clock, wanted, tuple(map(tuple, held)), noisy(built), hull_size(corners)
 
 
-def noisy(built: Built) -> bool:
-    """Whether the controller's measurements are noisy."""
-    noise = built.noise
-    return any((noise.position, noise.velocity, noise.attitude, noise.rate))
-
-
 class Workshop:
     """Builds the flights of a scenario."""
 
@@ -82,19 +77,26 @@ class Workshop:
         known = self.scenario.with_overrides(changes)
         if known.controller.name == OPEN_LOOP:
             return None
+        own.need_none(known.controller.own, known.where, known.controller.name)
         spec = known.spec
         rig = msgspec.json.encode((spec.rig, known.controller.model, known.controller.factors))
         floor = None if known.motions.plan is None else spec.elements.get("ground")
         start = msgspec.json.encode((spec.start, spec.reference, known.controller.name, known.lean, floor))
         plan = None if known.motions.plan is None else (spec.reference, floor)
         tuned = (known.gains, known.known_drag)
-        flown = msgspec.json.encode((known.controller, tuned, spec.loop, spec.noise, plan))
+        flown = msgspec.json.encode((known.controller, tuned, spec.loop, plan))
+        heard = rig + flown + msgspec.json.encode(spec.noise)
         teams = self._once("teams", rig, lambda: make_teams(known))
         begin = self._once("start", rig + start, lambda: make_start(known, teams[0]))
         world = rig + msgspec.json.encode(spec.elements)
         elements = self._once("elements", world, lambda: build_elements(spec, known.parts))
         built = assembled(known, teams, begin, elements)
-        made = self._once("controller", rig + flown, lambda: make_controller(built))
+        untold = self._once("controller", rig + flown, lambda: untold_controller(built))
+        made = self._once(
+            "told",
+            heard,
+            lambda: untold.told_of_noise(stated_noise(built)) if noisy(built) else untold,
+        )
         actuators = self._once(
             "actuators",
             msgspec.json.encode((spec.rig.vehicles, spec.loop.rotor_lag, built.disturbances.failures)),
@@ -111,7 +113,7 @@ class Workshop:
         trees = (
             numbers("rig", rig, built.rig),
             numbers("state", rig + start, built.state),
-            numbers("controller", rig + flown, made),
+            numbers("controller", heard, made),
             numbers("actuators", id(actuators), actuators),
             numbers("elements", world, built.elements),
         )

@@ -71,6 +71,7 @@ _MPC = {
     "tension": Meaning("1/N^2", "weight of tensions other than the reference's"),
     "final": Meaning("1", "how many times more errors count at the end of the horizon"),
     "approach": Meaning("1/s", "rate at which errors should die out there"),
+    "brake": Meaning("s", "how far vehicles move against each m/s of the load, to brake its swing"),
     "softness": Meaning("m^2", "a change of a cable's length costs its square over twice this"),
     "apart": Meaning("m", "vehicles keep this distance from each other, half of it from obstacles"),
     "obstacles": Meaning("m", "upright round obstacles that plans keep off: rows of x, y, radius"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -48,7 +47,7 @@ def overridden(
         count: How many vehicles there are; a common value that is changed for one of them is written out.
         where: The scenario's file, for what is refused.
     """
-    changed = copy.deepcopy(dict(values))
+    changed = files.copied(dict(values))
     for path, value in changes.items():
         tolist = getattr(value, "tolist", None)
         new = plain({path: tolist() if callable(tolist) else value}, where)[path]
@@ -151,7 +150,7 @@ def _each_cable(common: dict[str, Any], count: int) -> list[dict[str, Any]]:
         )
     cables = []
     for k in range(count):
-        cable = {name: copy.deepcopy(common[name]) for name in ("hook", "winch") if name in common}
+        cable = {name: files.copied(common[name]) for name in ("hook", "winch") if name in common}
         cable["length"] = lengths[k] if isinstance(lengths, list) and k < len(lengths) else lengths
         if isinstance(points, list) and k < len(points):
             cable["attachment"] = points[k]

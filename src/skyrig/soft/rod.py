@@ -21,7 +21,7 @@ from jaxtyping import Array, Float
 from skyrig.algebra import dot, total
 from skyrig.soft.mesh import TENDONS, Finger
 
-FITTED = {"axial": 0.960, "bending": 1.010, "shear": 0.778, "lever": 1.064}
+FITTED = {"axial": 1.020, "bending": 1.065, "shear": 0.800, "lever": 1.070}
 """Factors on the fibres' stiffness, on their distance from the axis, on shear, on the tendons' distance."""
 SLOW = 4.0
 """Turning a slice costs so many times more than its own inertia asks for, which allows longer sub-steps."""
@@ -233,8 +233,13 @@ def straight(it: Rod, place: Array, turn: Array, slices: int) -> RodNodes:
 
 @jax.jit
 def settled(it: Rod, at: RodNodes, lengths: Array, gravity: Array, lasts: Any = 3.0) -> RodNodes:
-    """Where fingers on a still base come to rest: tendons are pulled for half of a while (s), then held."""
+    """Where fingers on a still base come to rest: tendons are pulled for half of a while (s), then held.
+
+    Rubber alone would let them swing for long, so that they move here as if in something thick.
+    """
     step = longest(it)
+    length = it.segment * (at.place.shape[1] - 1)
+    thick = jnp.exp(-step * (7 * it.half * jnp.sqrt(it.young / it.density / 3) / length**2).max())
     mass, inertia = masses(it, at.place.shape[1])
 
     count = jnp.ceil(lasts / step).astype(int)
@@ -245,7 +250,7 @@ def settled(it: Rod, at: RodNodes, lengths: Array, gravity: Array, lasts: Any = 
         pulled = begin + jnp.minimum(2 * k / count, 1.0) * (lengths - begin)
         force, _ = forces(it, at, drift, pulled)
         pushed = RodNodes(force.place[:, 1:] / mass + gravity, *(leaf[:, 1:] / inertia for leaf in force[1:]))
-        drift = jax.tree.map(lambda v, a: v.at[:, 1:].add(step * a), drift, pushed)
+        drift = jax.tree.map(lambda v, a: (v * thick).at[:, 1:].add(step * a), drift, pushed)
         return jax.tree.map(lambda x, v: x + step * v, at, drift), drift
 
     still = jax.tree.map(jnp.zeros_like, at)

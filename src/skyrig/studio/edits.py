@@ -146,7 +146,7 @@ def spread(shape: Shape, count: int) -> list[list[float]]:
         x, y, z = shape.size / 2
         rim, top = np.array([[x, -y], [x, y], [-x, y], [-x, -y]]), float(z)
     else:
-        rim, top = shape.outline, shape.height / 2
+        rim, top = shape.outline, float(shape.corners[:, 2].max())
     ends = np.roll(rim, -1, axis=0)
     far = np.concatenate([[0.0], np.cumsum(np.linalg.norm(ends - rim, axis=1))])
     closed = np.concatenate([rim, rim[:1]])

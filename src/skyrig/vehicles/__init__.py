@@ -2,7 +2,7 @@
 
 from skyrig.vehicles.airframe import Airframe, airframe, airframe_names
 from skyrig.vehicles.payload import Payload, payload, payload_names
-from skyrig.vehicles.shapes import Ball, Box, Cylinder, Prism, Shape
+from skyrig.vehicles.shapes import Ball, Box, Cylinder, Polyhedron, Prism, Shape
 
 __all__ = [
     "Airframe",
@@ -10,6 +10,7 @@ __all__ = [
     "Box",
     "Cylinder",
     "Payload",
+    "Polyhedron",
     "Prism",
     "Shape",
     "airframe",

@@ -12,7 +12,7 @@ import numpy as np
 from skyrig import checks, files
 from skyrig.checks import Numbers
 from skyrig.errors import InputError
-from skyrig.vehicles.shapes import Ball, Box, Cylinder, Shape, shape_from_dict
+from skyrig.vehicles.shapes import Ball, Box, Cylinder, Polyhedron, Shape, shape_from_dict
 
 FOLDER = "payloads"
 
@@ -28,8 +28,8 @@ class Payload:
     Attributes:
         name: What it is called in files.
         mass: Mass (kg).
-        inertia: Inertia about the centre of mass in the payload frame, 3x3 (kg m^2). Left out (None), a box
-            or cylinder gets that of a uniform one; a point mass has none, nor an attitude.
+        inertia: Inertia about the centre of mass in the payload frame, 3x3 (kg m^2). Left out (None), a box,
+            cylinder or hull gets that of a uniform one; a point mass has none, nor an attitude.
         shape: What it looks like.
         attachments: Named sets of attachment points in the payload frame, nx3 each (m). The set that a team
             of n takes by default is called `cable-n` or `rigid-n`.
@@ -54,7 +54,7 @@ class Payload:
         at = where or f"payload '{self.name}'"
         for name, value in _checked(vars(self), at).items():
             object.__setattr__(self, name, value)
-        if self.inertia is None and isinstance(self.shape, Box | Cylinder):
+        if self.inertia is None and isinstance(self.shape, Box | Cylinder | Polyhedron):
             object.__setattr__(self, "inertia", checks.read_only(self.shape.inertia(self.mass)))
         if (self.inertia is None) != isinstance(self.shape, Ball):
             raise InputError(
@@ -70,8 +70,9 @@ class Payload:
 
         Args:
             values: The fields of a `Payload`, the shape being `{kind: point, radius: ...}`,
-                `{kind: box, size: [x, y, z]}`, `{kind: cylinder, radius: ..., height: ...}` or
-                `{kind: prism, outline: [[x, y], ...], height: ...}`.
+                `{kind: box, size: [x, y, z]}`, `{kind: cylinder, radius: ..., height: ...}`,
+                `{kind: prism, outline: [[x, y], ...], height: ...}` or
+                `{kind: hull, points: [[x, y, z], ...]}`.
             where: What an error message begins with; a file's name, say.
 
         Raises:

@@ -7,6 +7,7 @@ from itertools import product
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyrig import checks
 from skyrig.checks import Numbers
@@ -103,32 +104,112 @@ class Cylinder(Prism):
         return mass * np.diag([across, across, self.radius**2 / 2])
 
 
-Shape = Ball | Box | Prism
+@dataclass(frozen=True, eq=False)
+class Polyhedron:
+    """The convex hull of points, moved so that the middle of its volume is the payload's origin.
+
+    Attributes:
+        points: Given in any order and from any origin; kept are the corners of their hull, cx3 (m).
+        triangles: Rows of three corners, counter-clockwise seen from outside, fx3.
+        edges: Pairs of corners between which two of its faces meet, ex2.
+    """
+
+    kind: ClassVar[str] = "hull"
+    points: Numbers
+    triangles: NDArray[np.int64] = field(init=False, repr=False)
+    edges: NDArray[np.int64] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Find corners, faces and the middle."""
+        from scipy.spatial import ConvexHull, QhullError
+
+        try:
+            hull = ConvexHull(self.points)
+        except (QhullError, ValueError) as error:
+            raise InputError("points must be four or more that do not lie in one plane.") from error
+        place = np.full(len(self.points), -1)
+        place[hull.vertices] = np.arange(len(hull.vertices))
+        corners, triangles = np.asarray(self.points)[hull.vertices], place[hull.simplices]
+        one, two, three = np.moveaxis(corners[triangles], 1, 0)
+        inward = np.einsum("fi,fi->f", np.cross(two - one, three - one), hull.equations[:, :3]) < 0
+        triangles[inward] = triangles[inward, ::-1]
+        meet = [
+            sorted(set(triangles[f]) & set(triangles[g]))
+            for f, beside in enumerate(hull.neighbors)
+            for g in beside
+            if f < g and np.dot(hull.equations[f, :3], hull.equations[g, :3]) < 1 - 1e-9
+        ]
+        volume, middle, _ = _moments(corners[triangles])
+        object.__setattr__(self, "points", checks.read_only(corners - middle / volume))
+        object.__setattr__(self, "triangles", triangles)
+        object.__setattr__(self, "edges", np.array(meet))
+
+    @property
+    def corners(self) -> Numbers:
+        """Its corners in the payload frame, cx3 (m)."""
+        return self.points
+
+    @property
+    def outline(self) -> Numbers:
+        """What is seen from above, kx2 (m)."""
+        from scipy.spatial import ConvexHull
+
+        return self.points[ConvexHull(self.points[:, :2]).vertices, :2]
+
+    def inertia(self, mass: float) -> Numbers:
+        """Of a uniform body of `mass` (kg) about its middle, 3x3 (kg m^2)."""
+        volume, _, square = _moments(self.points[self.triangles])
+        return mass / volume * (np.trace(square) * np.eye(3) - square)
+
+
+def _moments(triangles: Numbers) -> tuple[float, Numbers, Numbers]:
+    """Volume inside triangles fx3x3 that face outwards, and the integrals of x and of x x^T over it.
+
+    A sum over tetrahedra from the origin, of volume V and corners 0, a, b, c: V (a + b + c) / 4 and
+    V (a a^T + b b^T + c c^T + s s^T) / 20 with s their sum.
+    """
+    sums = triangles.sum(1)
+    each = np.linalg.det(triangles) / 6
+    square = np.einsum("f,fci,fcj->ij", each, triangles, triangles) + np.einsum(
+        "f,fi,fj->ij", each, sums, sums
+    )
+    return float(each.sum()), each @ sums / 4, square / 20
+
+
+Shape = Ball | Box | Prism | Polyhedron
 """What a payload may look like; `kind` tells which. A cylinder is a prism."""
 
 SIDES = 24
 """With which a cylinder is drawn."""
 
-_FIELDS = {
+FIELDS = {
     "point": ("radius",),
     "box": ("size",),
     "prism": ("outline", "height"),
     "cylinder": ("radius", "height"),
+    "hull": ("points",),
 }
+"""What each kind is made of, as files hold it."""
 
 
 def shape_from_dict(values: object, where: str) -> Shape:
-    """A shape from `{kind: point|box|prism|cylinder, ...}`, errors beginning with `where`."""
-    kind_of = checks.mapping(where, values, ("kind",), sum(_FIELDS.values(), ()))["kind"]
-    kind = checks.choice(f"{where}: kind", kind_of, _FIELDS)
-    given = checks.mapping(where, values, ("kind", *_FIELDS[kind]))
+    """A shape from `{kind: point|box|prism|cylinder|hull, ...}`, errors beginning with `where`."""
+    kind_of = checks.mapping(where, values, ("kind",), sum(FIELDS.values(), ()))["kind"]
+    kind = checks.choice(f"{where}: kind", kind_of, FIELDS)
+    given = checks.mapping(where, values, ("kind", *FIELDS[kind]))
     if kind == "point":
         return Ball(float(checks.positive(f"{where}: radius", given["radius"])))
     if kind == "box":
         return Box(checks.read_only(checks.positive(f"{where}: size", given["size"], (3,))))
     if kind == "cylinder":
-        radius, height = (float(checks.positive(f"{where}: {name}", given[name])) for name in _FIELDS[kind])
+        radius, height = (float(checks.positive(f"{where}: {name}", given[name])) for name in FIELDS[kind])
         return Cylinder(radius=radius, height=height)
+    if kind == "hull":
+        points = checks.numbers(f"{where}: points", given["points"], (None, 3))
+        try:
+            return Polyhedron(points)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from error
     outline = checks.numbers(f"{where}: outline", given["outline"], (None, 2))
     if len(outline) < 3:
         raise InputError(f"{where}: outline must have at least three vertices, not {len(outline)}.")

@@ -104,6 +104,7 @@ def _known(hover: np.ndarray, share: np.ndarray, moment: np.ndarray) -> dict[str
         "tension": Gain(1 / (0.5 * share) ** 2, "n"),
         "final": Gain(5.0),
         "approach": Gain(3.0, zero=True),
+        "brake": Gain(0.0, zero=True),
         "softness": Gain(1e-4),
         "apart": Gain(0.0, zero=True),
         "shy": Gain(1e4, zero=True),

@@ -37,6 +37,7 @@ from skyrig.control.mpc.policy import Policy
 from skyrig.control.mpc.preview import Preview, preview
 from skyrig.control.mpc.problem import Bounds
 from skyrig.control.mpc.solver import Plan
+from skyrig.control.mpc.swing import braked
 from skyrig.control.mpc.team import HeardPlans, PlanningTeam, Plans, heard
 from skyrig.planning import Sample
 from skyrig.rigs.bodies import Bodies
@@ -253,6 +254,8 @@ class DistributedMpc(Controller):
         faults = memory.faults.seen(self, vehicles, load, length, off[:-1, :3] / self.period)
         team = self.team(length, push, self._weights_at(wanted, vehicles, load), heeded, faults)
         wanted = shared_anew(wanted, self, team.load.hangs, team.load.ballast)
+        pulsation = jnp.sqrt(self.gravity / jnp.mean(length))
+        wanted = braked(wanted, load, self.gains.brake, pulsation, self.stride * self.period)
         fresh = memory.tick % self.stride == 0
         known = memory.plans, memory.sent
         moved = memory.plans.later(), tuple(it.later() for it in memory.sent)

@@ -23,6 +23,8 @@ class MpcGains(eqx.Module):
     """How many times more errors count at the end of the horizon."""
     approach: Float[Array, " ..."] = axes(0)
     """Rate at which they should die out there (1/s)."""
+    brake: Float[Array, " ..."] = axes(0)
+    """How far vehicles move against each m/s of the load, to brake its swing (s)."""
     softness: Float[Array, " ..."] = axes(0)
     """Of the cables' lengths: (L - L_0)^2 / (2 softness) is what a change costs."""
     apart: Float[Array, " ..."] = axes(0)

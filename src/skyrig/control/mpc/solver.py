@@ -30,6 +30,9 @@ STEPS = (1.0, 0.5, 0.2, 0.05)
 """Shares of a Newton step that are tried."""
 EDGE = 0.05
 """A turn leaves at least this share of the distance that an input had from its bound."""
+ROUNDING = 512
+"""Costs that differ by so many units in the last place are the same, and the longest of such steps is taken:
+near its end the search goes on to where plans, and not only their costs, no longer change."""
 
 
 class Plan(eqx.Module):
@@ -108,8 +111,9 @@ def _turn(problem: Problem, bounds: Bounds, stages: Any, plan: Plan, cost: Array
 
     states, inputs, costs = jax.vmap(tried)(jnp.asarray(STEPS, cost.dtype))
     costs = jnp.where(jnp.isfinite(costs), costs, jnp.inf)
-    best = jnp.argmin(costs)
-    better = costs[best] < cost
+    same = ROUNDING * jnp.finfo(cost.dtype).eps * jnp.where(jnp.isfinite(cost), jnp.abs(cost), 0.0)
+    best = jnp.argmax(costs <= jnp.min(costs) + same)
+    better = jnp.isfinite(costs[best]) & (costs[best] <= cost + same)
     change = jnp.max(jnp.abs(forward) / (bounds.high - bounds.low))
 
     def chosen(new: Array, old: Array) -> Array:

@@ -14,6 +14,7 @@ from jaxtyping import Array
 from skyrig import checks
 from skyrig.algebra import as_jax, rotation_matrix
 from skyrig.constants import GRAVITY
+from skyrig.errors import InputError
 from skyrig.rigs.bodies import Bodies
 from skyrig.rigs.cables import passed
 from skyrig.rigs.equilibrium import Trim, checked_pose
@@ -26,7 +27,7 @@ from skyrig.soft.mesh import FingerDesign
 from skyrig.soft.shapes import slice_of
 
 ALONG = 3
-"""Rows of points of the skin along a slice."""
+"""Rows of points of the skin along a slice, at least."""
 HOVERING = 0.35
 """How far above the object the vehicle of `trim` is (m)."""
 
@@ -73,6 +74,8 @@ class SoftGripper(GripperDynamics):
             gravity: m/s^2, downwards.
         """
         design = FingerDesign() if design is None else design
+        if design.mount != "clamp":
+            raise InputError(f"fingers fly glued on, with mount 'clamp', not '{design.mount}'.")
         ring = Gripper.build(design, fingers, radius, drop, shortest, longest)
         mass = passed(checks.positive, "payload.mass", payload.mass)
         if payload.inertia is None:
@@ -150,12 +153,16 @@ def _hung(ring: Gripper, turn: Any, gravity: Any) -> Any:
 
 
 def _skin(design: FingerDesign) -> tuple[np.ndarray, np.ndarray]:
-    """Points of the inner and outer faces of a slice and of the tip, and the areas they stand for (m^2)."""
+    """Points of the inner and outer faces of a slice and of the tip, and the areas they stand for (m^2).
+
+    Rows are not further apart than points of a row are: an edge of the object would go in between.
+    """
     part = slice_of(design.elements, design.cells)
-    rows = (2 * np.arange(ALONG) + 1) / ALONG - 1
+    count = max(ALONG, int(np.ceil(2 * design.length / design.slices / design.width - 1e-9)))
+    rows = (2 * np.arange(count) + 1) / count - 1
     sides = [(x, y, z) for x in (-1.0, 1.0) for z in rows for y in (-1.0, 0.0, 1.0)]
     tip = [(x, y, 1.0) for x in (-1.0, 0.0, 1.0) for y in (-1.0, 0.0, 1.0)]
-    strip = design.length / design.slices / ALONG * design.width
+    strip = design.length / design.slices / count * design.width
     share = {-1.0: 0.25, 0.0: 0.5, 1.0: 0.25}
     area = np.zeros((design.slices, len(sides) + len(tip)))
     area[:, : len(sides)] = [strip * share[y] for _, y, _ in sides]

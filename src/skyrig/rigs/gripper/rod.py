@@ -44,8 +44,8 @@ from skyrig.soft import rod as rods
 from skyrig.soft.mesh import FingerDesign
 from skyrig.soft.rod import Rod, RodNodes
 
-ROWS = tuple((row, 1.0, y) for row in (0.5, 1.0) for y in (-1.0, 0.0, 1.0)) + ((1.0, -1.0, 0.0),)
-"""Points of the skin of a segment: how far along it, and where in the cross-section, in half widths."""
+ACROSS = (-1.0, 0.0, 1.0)
+"""Points of the skin across the face that closes, in half widths; behind there is one a segment."""
 HANGING = 1.0
 """How long fingers may swing before a flight, to hang at rest (s)."""
 
@@ -62,11 +62,14 @@ class RodGripper(SoftGripper):
 
     @staticmethod
     def skin_of(design: FingerDesign) -> tuple[np.ndarray, np.ndarray]:
-        """No weights, and the areas that the points of `ROWS` stand for (m^2)."""
-        share = np.array([0.25, 0.5, 0.25, 0.25, 0.5, 0.25, 2.0]) / 2
-        return np.zeros((len(ROWS), 0)), np.tile(
-            design.width * design.length / design.slices * share, (design.slices, 1)
-        )
+        """No weights, and the areas of the points (m^2), rows across the face first.
+
+        Rows are not further apart than points of a row are: an edge of the object would go in between.
+        """
+        segment = design.length / design.slices
+        rows = int(np.ceil(2 * segment / design.width - 1e-9))
+        share = np.append(np.tile([0.25, 0.5, 0.25], rows) / rows, 1.0)
+        return np.zeros((share.size, 0)), np.tile(design.width * segment * share, (design.slices, 1))
 
     def hung(self, craft: Bodies) -> tuple[Array, Array]:
         """The fingers' nodes and their velocities, at rest below a vehicle."""
@@ -117,12 +120,12 @@ class RodGripper(SoftGripper):
     def _skin(self, at: RodNodes) -> Float[Array, "3 points slices fingers *batch"]:
         """Points of the skin from all nodes, bases included; linear, so that it serves for velocities too."""
         upper, lower = (RodNodes(*(leaf[:, rows] for leaf in at)) for rows in (np.s_[1:], np.s_[:-1]))
-        half = self.rod.half
-        mixed = {1.0: upper, 0.5: jax.tree.map(lambda a, b: (a + b) / 2, upper, lower)}
-        return jnp.stack(
-            [mixed[row].place + half * (x * mixed[row].inner + y * mixed[row].aside) for row, x, y in ROWS],
-            1,
-        )
+        half, rows, points = self.rod.half, self.area.shape[1] // len(ACROSS), []
+        for row in range(1, rows):
+            mixed = jax.tree.map(lambda a, b, up=row / rows: up * a + (1 - up) * b, upper, lower)
+            points += [mixed.place + half * (mixed.inner + y * mixed.aside) for y in ACROSS]
+        points += [upper.place + half * (upper.inner + y * upper.aside) for y in ACROSS]
+        return jnp.stack([*points, upper.place - half * upper.inner], 1)
 
     def whole(self, now: MovingRod) -> tuple[RodNodes, RodNodes]:
         """All nodes and their velocities, those of the bases with the vehicle."""
@@ -159,7 +162,7 @@ class RodGripper(SoftGripper):
 
     def _longest(self) -> Array:
         """The longest sub-step (s)."""
-        inner = self.area[:, : len(ROWS) - 1].sum(1).max(0)
+        inner = self.area.sum(1).max(0) / 2
         own = rods.longest(self.rod, self.contact_stiffness * inner, LATE)
         corners = self.solid.corners
         weak = 1 / self.payload_mass + (corners**2).sum(1).max() / jnp.diagonal(self.payload_inertia).max()
