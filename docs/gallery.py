@@ -32,9 +32,19 @@ PAGE = Path(__file__).with_name("gallery.md")
 COLUMNS = 3
 SIZE, MARGIN = (560, 360), 16
 """Of a picture (pixels)."""
-UNTIL = {"six-multilift-figure-8": 6.0, "one-dragonfly-hover": 4.0, "three-dragonflies-poke": 4.0}
+UNTIL = {
+    "six-multilift-figure-8": 6.0,
+    "one-dragonfly-hover": 4.0,
+    "three-dragonflies-poke": 4.0,
+    "soft-carry": 6.4,
+}
 """How long to fly for the picture, where the whole flight says less or takes long (s)."""
-AT = {"three-dragonflies-poke": (2.15,), "drop-open-loop": (0.0, 0.21, 0.5)}
+AT = {
+    "three-dragonflies-poke": (2.15,),
+    "drop-open-loop": (0.0, 0.21, 0.5),
+    "soft-grasp": (4.4,),  # held, and lifted
+    "soft-carry": (6.3,),
+}
 """The moments to draw, where those far apart in space are not the telling ones (s)."""
 MECHANISMS = {
     "links": "Fixed by rigid links",

@@ -12,6 +12,7 @@ OTHER = "drop-open-loop"
 
 BEHIND = "Tried to update non-existent component"
 EVALUATED = "Evaluating a string as JavaScript violates"
+PASSIVE = "Unable to preventDefault inside passive event listener"
 
 
 class Watched:
@@ -27,11 +28,12 @@ class Watched:
     def _heard(self, complaint: str) -> None:
         """Keep what the console calls an error.
 
-        All but two. When the panel is rebuilt, viser's page may learn that a plot is gone before it learns
+        All but three. When the panel is rebuilt, viser's page may learn that a plot is gone before it learns
         that it was hidden, says so, and carries on. How the two messages fall is not ours to say. And the
         page's part for clouds of splats, which the studio has none of, may not make functions from text.
+        And where a body is dragged, it asks in vain that the browser do nothing of its own.
         """
-        if not complaint.startswith((BEHIND, EVALUATED)):
+        if not complaint.startswith((BEHIND, EVALUATED, PASSIVE)):
             self.complaints.append(complaint)
 
     def readout(self, name: str) -> str:

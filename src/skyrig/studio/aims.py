@@ -75,11 +75,14 @@ class Aims:
         if self.gliding is not None:
             pose = hover(start=self.gliding[0], attitude=self.gliding[1]).sample(np.zeros(count))
             return np.asarray(pose.position)[:, 0], np.asarray(pose.attitude)
-        begin, last = first // BLOCK, (first + count - 1) // BLOCK
-        parts = [self._sample(number) for number in range(begin, last + 1)]
-        rows = slice(first - begin * BLOCK, first - begin * BLOCK + count)
-        position = np.concatenate([np.asarray(it.position) for it in parts])
-        return position[rows, 0], np.concatenate([np.asarray(it.attitude) for it in parts])[rows]
+        ticks = np.arange(first, first + count)
+        poses = []
+        for number in range(first // BLOCK, (first + count - 1) // BLOCK + 1):
+            rows, block = ticks[ticks // BLOCK == number] % BLOCK, self._sample(number)
+            # copies of these rows: what is kept of a tick must not keep a whole block
+            poses.append((np.asarray(block.position)[rows, 0], np.asarray(block.attitude)[rows]))
+        position, attitude = (np.concatenate(parts) for parts in zip(*poses, strict=True))
+        return position, attitude
 
     def _clock(self, number: int) -> Numbers:
         """When the ticks of a block are (s)."""

@@ -36,6 +36,8 @@ class Cameras:
         self._last: np.ndarray | None = None
         self._spared: dict[int, np.ndarray | None] = {}
         """Who is led by a film of theirs, and where what they follow was last."""
+        self.linked: np.ndarray | None = None
+        """Where a link has its viewer look from (m), until what it leads to has come."""
         self._put: dict[int, deque[np.ndarray]] = {}
         """Where viewers were put who have not gone elsewhere by themselves (m)."""
         self._place(server.initial_camera, "Corner")
@@ -43,11 +45,17 @@ class Cameras:
         server.on_client_disconnect(self._forget)
 
     def frame_up(self, frame: Frames, rig: RigData, path: np.ndarray | None) -> None:
-        """Have everybody look at a new rig, and at as much of its path as keeps it large."""
+        """Have everybody look at a new rig, and at as much of its path as keeps it large.
+
+        But for who came by the link that led to it: pages may come before what they show is built.
+        """
         self._centre, self._size = surroundings(frame, rig, path)
         self._last = None
         self._place(self._server.initial_camera, "Corner")
+        linked, self.linked = [] if self.linked is None else [self.linked], None
         for number, client in self._server.get_clients().items():
+            if _among(np.array(client.camera.position), linked):
+                continue
             self._place(client.camera, "Corner")
             self._put.setdefault(number, deque(maxlen=PUT)).append(np.array(client.camera.position))
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 WAIT = 1 / 120
 """How often the clock looks (s)."""
+SLICE = 1 / 60
+"""Real time (s) that is flown at once at least: every chunk costs as much again as some ticks."""
 MOST_BEHIND = 0.25
 """Real time (s) that a simulation may fall behind before it gives up catching up."""
 MOST_EVENTS = 400
@@ -198,7 +200,8 @@ class Engine:
             ticks = self._steps
             if self.playing and self.cursor is None:
                 self._owed += elapsed * self.speed
-                ticks += int(self._owed * live.rate)
+                due = int(self._owed * live.rate)
+                ticks += due if due >= SLICE * self.speed * live.rate else 0
             left = live.built.duration - live.time
             if left <= 1e-9 and not self._beyond:
                 if self.playing and self.repeat:

@@ -12,11 +12,12 @@ BRAND = (0, 114, 178)
 
 
 def make_up(server: viser.ViserServer, dark: bool) -> None:
-    """Have a page be dark or light, with a ground that shows shadows."""
+    """Have a page be dark or light, with light from above and a ground that shows shadows."""
     server.gui.configure_theme(
         dark_mode=dark, show_logo=False, show_share_button=False, control_width="medium", brand_color=BRAND
     )
-    server.scene.configure_environment_map("city", environment_intensity=0.9)
+    # light from above in place of a picture of surroundings: unpacking that would take most of a first view
+    server.scene.add_light_hemisphere("/sky", ground_color=(150, 150, 160), intensity=2.0)
     server.scene.add_grid(
         "/ground",
         width=40.0,

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode
 
+import numpy as np
+
 from skyrig import files
 from skyrig.errors import InputError
 from skyrig.flight.flight import Flight
@@ -66,6 +68,7 @@ def follow(studio: Studio, query: str) -> None:
     """
     told = {name: values[-1] for name, values in parse_qs(query).items()}
     with files.only_under(studio.folders):
+        studio.cameras.linked = _place(told.get("initialCameraPosition"))
         if "flight" in told:
             studio.show(opened(told["flight"]), told["flight"])
         elif "yaml" in told or "open" in told:
@@ -106,6 +109,15 @@ def _unpacked(text: str) -> Scenario:
     except (binascii.Error, zlib.error, UnicodeError):
         raise InputError("The link is not whole: copy it again.") from None
     return Scenario.from_text(plain, "link")
+
+
+def _place(text: str | None) -> np.ndarray | None:
+    """Where the page of a link looks from (m), which it reads by itself; None where that is no place."""
+    try:
+        place = np.array([float(part) for part in (text or "").split(",")])
+    except ValueError:
+        return None
+    return place if place.shape == (3,) else None
 
 
 def _moment(text: str | None) -> float:

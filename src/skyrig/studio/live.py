@@ -42,8 +42,10 @@ if TYPE_CHECKING:
 
 Numbers = npt.NDArray[np.float64]
 
-TICKS = 4
+TICKS = 12
 """Most control ticks in a chunk."""
+HELD = 4
+"""The same while somebody steers or pulls: where to and how hard is looked at once a chunk."""
 
 
 class Live:
@@ -165,7 +167,7 @@ class Live:
             FlightDiverged: If the flight stops making sense; it cannot be flown on.
         """
         hands = hands or self.hands  # once: another thread may change them
-        count = min(ticks, TICKS)
+        count = min(ticks, TICKS if hands.pose is hands.pull is None else HELD)
         times, marks = self._steps(count)
         while len(times) - 1 > self.room and count > 1:
             count -= 1

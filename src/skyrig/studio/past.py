@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from skyrig.flight.frames import Frames
 
-CAPACITY = 4000
-"""Moments kept: more than a minute and a half, however short the chunks."""
+CAPACITY = 6000
+"""Moments kept: a minute and a half at real time, where there are 60 a second at most."""
 
 
 @dataclass(frozen=True, eq=False)
