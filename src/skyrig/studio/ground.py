@@ -16,7 +16,7 @@ def make_up(server: viser.ViserServer, dark: bool) -> None:
     server.gui.configure_theme(
         dark_mode=dark, show_logo=False, show_share_button=False, control_width="medium", brand_color=BRAND
     )
-    # light from above in place of a picture of surroundings: unpacking that would take most of a first view
+    # light from above in place of a picture of surroundings, which every page would have to unpack first
     server.scene.add_light_hemisphere("/sky", ground_color=(150, 150, 160), intensity=2.0)
     server.scene.add_grid(
         "/ground",
