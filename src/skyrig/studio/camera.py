@@ -36,8 +36,10 @@ class Cameras:
         self._last: np.ndarray | None = None
         self._spared: dict[int, np.ndarray | None] = {}
         """Who is led by a film of theirs, and where what they follow was last."""
-        self.linked: np.ndarray | None = None
-        """Where a link has its viewer look from (m), until what it leads to has come."""
+        self._linked: tuple[np.ndarray, np.ndarray] | None = None
+        """Where a link has its viewer look from, and at what (m), until that viewer comes."""
+        self._due, self._guests = False, set[int]()
+        """Whether what a link leads to is still to be drawn, and who came by the link before."""
         self._put: dict[int, deque[np.ndarray]] = {}
         """Where viewers were put who have not gone elsewhere by themselves (m)."""
         self._place(server.initial_camera, "Corner")
@@ -49,18 +51,36 @@ class Cameras:
 
         But for who came by the link that led to it: pages may come before what they show is built.
         """
+        guests, self._guests = self._guests, set()
+        self._linked = self._linked if self._due else None
+        self._due = False
         self._centre, self._size = surroundings(frame, rig, path)
         self._last = None
         self._place(self._server.initial_camera, "Corner")
-        linked, self.linked = [] if self.linked is None else [self.linked], None
         for number, client in self._server.get_clients().items():
-            if _among(np.array(client.camera.position), linked):
+            if number in guests:
                 continue
             self._place(client.camera, "Corner")
             self._put.setdefault(number, deque(maxlen=PUT)).append(np.array(client.camera.position))
 
+    def expect(self, position: np.ndarray | None, target: np.ndarray | None) -> None:
+        """Have whoever comes next look at `target` from `position` (m), as the link says that is followed.
+
+        The page does so by itself, but it may tell of where it looked before, as if somebody had to be put.
+        """
+        self._linked = None if position is None or target is None else (position, target)
+        self._due = True
+
     def _greet(self, client: Any) -> None:
         """Have a new viewer see the whole rig in a window of any shape; a link may say where to look."""
+        linked, self._linked = self._linked, None
+        if linked is not None:
+            with contextlib.suppress(AssertionError):
+                client.camera.fov = FOV
+                client.camera.position, client.camera.look_at = linked
+            if self._due:
+                self._guests.add(client.client_id)
+            return
         usual = [*UNPLACED, np.array(self._server.initial_camera.position)]
         with contextlib.suppress(AssertionError):
             if _among(client.camera.position, usual):

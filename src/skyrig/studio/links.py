@@ -68,7 +68,7 @@ def follow(studio: Studio, query: str) -> None:
     """
     told = {name: values[-1] for name, values in parse_qs(query).items()}
     with files.only_under(studio.folders):
-        studio.cameras.linked = _place(told.get("initialCameraPosition"))
+        studio.cameras.expect(*(_place(told.get(f"initialCamera{name}")) for name in ("Position", "LookAt")))
         if "flight" in told:
             studio.show(opened(told["flight"]), told["flight"])
         elif "yaml" in told or "open" in told:
@@ -112,12 +112,12 @@ def _unpacked(text: str) -> Scenario:
 
 
 def _place(text: str | None) -> np.ndarray | None:
-    """Where the page of a link looks from (m), which it reads by itself; None where that is no place."""
+    """A place that a link tells of (m); None where it is none."""
     try:
         place = np.array([float(part) for part in (text or "").split(",")])
     except ValueError:
         return None
-    return place if place.shape == (3,) else None
+    return place if place.shape == (3,) and np.isfinite(place).all() else None
 
 
 def _moment(text: str | None) -> float:
