@@ -56,6 +56,8 @@ def slide(it: Watched, key: str) -> None:
 
 
 def test_another_scenario_is_drawn_as_a_new_page_draws_it(studio: str, open_page: Any) -> None:
+    # a page that was slow for a while draws more coarsely from then on, unless it is told how finely
+    studio = f"{studio}/?fixedDpr=0.5"
     old = opened(studio, open_page, "three-dragonflies-circle")
     old.press("Play")
     old.wait("time", "Number(it) > 3")  # all lean by now
