@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 from studio_viewers import viewers
 
+from skyrig.errors import InputError
 from skyrig.scenario import load
 from skyrig.studio import pictures
 from skyrig.studio.app import Studio
@@ -129,18 +130,28 @@ def main() -> None:
             table.add_row(viewed, *(f"{value:.3f}" for value in measured(studio, options.seconds)))
 
         row("nobody")
-        for _ in range(options.pages):
-            pages.enter_context(pictures.viewer(studio))
-        if options.pages:
-            row(f"{options.pages} real")
-        with viewers(studio.address, FEW - options.pages):
-            row(f"{FEW}, {options.pages} real")
+        real = looking(studio, options.pages, pages)
+        if real:
+            row(f"{real} real")
+        with viewers(studio.address, FEW - real):
+            row(f"{FEW}, {real} real")
             studio.session.set_speed(10.0)
-            row(f"{FEW}, {options.pages} real, 10x asked for")
+            row(f"{FEW}, {real} real, 10x asked for")
             studio.session.set_speed(1.0)
         console.print(table)
-        watch(studio, options.minutes, options.pages)
+        watch(studio, options.minutes, real)
     studio.close()
+
+
+def looking(studio: Studio, count: int, pages: ExitStack) -> int:
+    """Open so many real pages, and say how many there are: none without a browser."""
+    try:
+        for _ in range(count):
+            pages.enter_context(pictures.viewer(studio))
+    except InputError as error:
+        console.print(f"No real page: {error}")
+        return 0
+    return count
 
 
 def watch(studio: Studio, minutes: float, pages: int) -> None:

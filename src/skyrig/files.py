@@ -121,7 +121,7 @@ def read_bundled(folder: str, name: str) -> Mapping[str, object]:
 
 
 def copied(value: Any) -> Any:
-    """A copy of plain values, all dictionaries and lists in it new; in a tenth of the time of `deepcopy`."""
+    """A copy of plain values, all dictionaries and lists in it new; several times quicker than `deepcopy`."""
     if isinstance(value, dict):
         return {key: copied(held) for key, held in value.items()}
     return [copied(held) for held in value] if isinstance(value, list) else value

@@ -43,6 +43,8 @@ def test_noise_is_told_as_often_as_one_likes_and_changes_nothing_else(name):
     heard = {it.name for it in fields(quiet) if not same(getattr(quiet, it.name), getattr(told, it.name))}
     assert heard <= {"sight", "load_sight", "margins", "slack"}
     assert eqx.tree_equal(quiet.told_of_noise(Noise.of()), quiet)
+    louder = told.told_of_noise(Noise.of(0.1, 0.5, 0.2, 1.0))
+    assert eqx.tree_equal(louder.told_of_noise(noise), told) and not eqx.tree_equal(louder, told)
 
 
 def same(one, other):

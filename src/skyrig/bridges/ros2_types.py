@@ -15,6 +15,7 @@ def _type(name: str, **fields: Any) -> Any:
 
 
 _xyz: dict[str, Any] = dict.fromkeys("xyz", float64)
+# the library reads the length there; types do not know that a number may stand in a subscript
 _square: Any = array[float64, 36]  # pyright: ignore[reportInvalidTypeArguments]
 _small: Any = array[float64, 9]  # pyright: ignore[reportInvalidTypeArguments]
 

@@ -82,19 +82,8 @@ _POINT_ROBOT = ("position", "attitude", "integral", "damping", "carry", "swing",
 _MESSAGES = ("sweeps", "delay", "parallel", "deaf_from", "deaf_until")
 _MPC = (
     *(f"{whose}{what}" for whose in ("", "load_") for what in ("position", "velocity", "attitude", "rate")),
-    *(
-        "thrust",
-        "moment",
-        "tension",
-        "final",
-        "approach",
-        "brake",
-        "softness",
-        "apart",
-        "shy",
-        "learn",
-        "least_pull",
-    ),
+    *("thrust", "moment", "tension", "final", "approach", "brake"),
+    *("softness", "apart", "shy", "learn", "least_pull"),
     *("lean", "obstacles", "step", "horizon", "turns"),
     *_MESSAGES,
 )

@@ -57,7 +57,7 @@ from skyrig.rigs.cables import OnCables
 from skyrig.vehicles import Airframe
 
 NEAR = 0.02
-"""A cable shorter than its length by this share of it pulls nothing, whatever noise there is."""
+"""A cable shorter than its length by this share of it pulls nothing."""
 LEARNT = 0.1
 """Share of `reach` up to which position errors are learnt from."""
 
@@ -121,14 +121,16 @@ class PointRobots(Controller):
     late: Late = part()
     sight: Filter = part()
     """How far measurements are believed."""
+    near: Float[Array, "n ..."] = axes(1)
+    """A cable so much shorter than its length pulls nothing, however little noise there is (m)."""
     slack: Float[Array, "n ..."] = axes(1)
-    """A cable so much shorter than its length pulls nothing (m)."""
+    """The same with the noise there is (m)."""
     gains: PointRobotGains = part()
 
     def told_of_noise(self, noise: Noise) -> PointRobots:
         """The same, believing measurements as far as their noise lets them be believed."""
         sight = Filter.of(noise, self.late.period)
-        margins = Margins.of(self.slack, self.slack, sight, sight, self.attachment, noise)
+        margins = Margins.of(self.near, self.near, sight, sight, self.attachment, noise)
         return dataclasses.replace(self, sight=sight, slack=margins.slack)
 
     def start(self, measurement: Measurement) -> PointRobotMemory:
@@ -255,6 +257,7 @@ def point_robot(
         "keep": Gain(1.8 * max(each.radius for each in airframes), zero=True),
         "reach": Gain(0.5),
     }
+    near = as_jax(NEAR * np.asarray(rig.length))
     return PointRobots(
         mass=rig.mass,
         inertia=rig.inertia,
@@ -268,7 +271,8 @@ def point_robot(
         thrust_max=as_jax(np.array([each.total_thrust_max for each in airframes])),
         late=Late.of(clock),
         sight=Filter.sharp(),
-        slack=as_jax(NEAR * np.asarray(rig.length)),
+        near=near,
+        slack=near,
         gains=PointRobotGains(**read_gains(gains, known, rig.count)),
     )
 

@@ -117,9 +117,8 @@ def payload(shape: Shape, own: Colour = CARGO) -> Mesh:
         x, y, z = shape.size
         return merged([beam(np.array([-x / 2, 0, 0]), np.array([x / 2, 0, 0]), y, z)], own)
     if isinstance(shape, Polyhedron):
-        flat = shape.points[shape.triangles].reshape(
-            -1, 3
-        )  # each face has corners of its own: none is smooth
+        # each face has corners of its own: none is smooth
+        flat = shape.points[shape.triangles].reshape(-1, 3)
         return merged([(flat, np.arange(len(flat)).reshape(-1, 3))], own)
     return merged([extruded(shape.outline, shape.height)], own)
 

@@ -87,8 +87,12 @@ def make_controller(built: Built, estimates: bool = False) -> control.Controller
 
 def named_controller(built: Built, estimates: bool = False) -> control.Controller:
     """The same, whoever the scenario says flew it."""
-    made = untold_controller(built, estimates)
-    return made.told_of_noise(stated_noise(built)) if noisy(built) else made
+    return told(untold_controller(built, estimates), built)
+
+
+def told(controller: control.Controller, built: Built) -> control.Controller:
+    """The same controller, told of the noise that the scenario states, if any."""
+    return controller.told_of_noise(stated_noise(built)) if noisy(built) else controller
 
 
 def untold_controller(built: Built, estimates: bool = False) -> control.Controller:

@@ -20,7 +20,7 @@ from skyrig.control.known import OPEN_LOOP
 from skyrig.flight.rig import rig_data
 from skyrig.hulls import hull_size
 from skyrig.runs import own
-from skyrig.runs.flying import noisy, outside_of, stated_noise, untold_controller
+from skyrig.runs.flying import noisy, outside_of, told, untold_controller
 from skyrig.scenario.build import Built, assembled, build_elements, make_start, make_teams
 from skyrig.scenario.scenario import Scenario
 from skyrig.scenario.spec import CutSpec, PokeSpec
@@ -92,11 +92,7 @@ class Workshop:
         elements = self._once("elements", world, lambda: build_elements(spec, known.parts))
         built = assembled(known, teams, begin, elements)
         untold = self._once("controller", rig + flown, lambda: untold_controller(built))
-        made = self._once(
-            "told",
-            heard,
-            lambda: untold.told_of_noise(stated_noise(built)) if noisy(built) else untold,
-        )
+        made = self._once("told", heard, lambda: told(untold, built))
         actuators = self._once(
             "actuators",
             msgspec.json.encode((spec.rig.vehicles, spec.loop.rotor_lag, built.disturbances.failures)),

@@ -184,7 +184,7 @@ def stored(it: Rod, at: RodNodes, lengths: Array) -> Float[Array, "*batch"]:
         it.tendon_stiffness * pull**2,
     )
     batch = at.place.ndim - 3
-    return sum(part.sum(tuple(range(part.ndim - batch))) for part in parts)  # pyright: ignore[reportReturnType]
+    return sum(part.sum(tuple(range(part.ndim - batch))) for part in parts)  # pyright: ignore[reportReturnType] - sum may give 0 of no parts
 
 
 def masses(it: Rod, nodes: int) -> tuple[Array, Array]:

@@ -68,7 +68,9 @@ def follow(studio: Studio, query: str) -> None:
     """
     told = {name: values[-1] for name, values in parse_qs(query).items()}
     with files.only_under(studio.folders):
-        studio.cameras.expect(*(_place(told.get(f"initialCamera{name}")) for name in ("Position", "LookAt")))
+        if told.keys() & {"flight", "yaml", "open"}:
+            eye, target = (_place(told.get(f"initialCamera{name}")) for name in ("Position", "LookAt"))
+            studio.cameras.expect(eye, target)
         if "flight" in told:
             studio.show(opened(told["flight"]), told["flight"])
         elif "yaml" in told or "open" in told:

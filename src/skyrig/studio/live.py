@@ -167,7 +167,7 @@ class Live:
             FlightDiverged: If the flight stops making sense; it cannot be flown on.
         """
         hands = hands or self.hands  # once: another thread may change them
-        count = min(ticks, TICKS if hands.pose is hands.pull is None else HELD)
+        count = min(ticks, HELD if hands.pose is not None or hands.pull is not None else TICKS)
         times, marks = self._steps(count)
         while len(times) - 1 > self.room and count > 1:
             count -= 1

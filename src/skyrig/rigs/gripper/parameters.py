@@ -141,7 +141,7 @@ def one_by_one(rig: GripperParameters, function: object, batch: int) -> object:
     for _ in range(batch):
         leaves, tree = jax.tree.flatten(rig)
         shared = [None if leaf.ndim <= own else -1 for leaf, own in zip(leaves, rig.ndims, strict=True)]
-        run = jax.vmap(run, in_axes=(jax.tree.unflatten(tree, shared), -1, -1, -1), out_axes=-1)  # pyright: ignore
+        run = jax.vmap(run, in_axes=(jax.tree.unflatten(tree, shared), -1, -1, -1), out_axes=-1)  # pyright: ignore[reportArgumentType] - a tree of axes
     return run
 
 

@@ -123,7 +123,7 @@ class GripperParts(RigParts):
             aside = np.cross([0.0, 0.0, -1.0], inward)
             base = -said.radius * inward - [0.0, 0.0, said.drop]
             rim = [base + half * (x * inward + y * aside) for x, y in ((1, -1), (1, 1), (-1, 1), (-1, -1))]
-            ends = [End("vehicles", 0, tuple(float(v) for v in point)) for point in rim]  # pyright: ignore
+            ends = [End("vehicles", 0, (float(x), float(y), float(z))) for x, y, z in rim]
             found += [Tether("tendon", ends[0], ends[1], strip=True), Tether("tendon", ends[2], ends[3])]
         return tuple(found)
 
